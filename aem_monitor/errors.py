@@ -1,0 +1,58 @@
+"""All exceptions of aem-monitor.
+
+Every error carries a bounded ``reason``: the value of a metric label and of a log field, never free text. The message
+says what was wrong, where (file and line, offset, field) and what to do about it.
+"""
+
+
+class AemMonitorError(Exception):
+    """Base of every error raised on purpose."""
+
+    reason: str = "error"
+
+    def __init__(self, message: str, *, reason: str | None = None) -> None:
+        super().__init__(message)
+        if reason is not None:
+            self.reason = reason
+
+
+class UsageError(AemMonitorError):
+    """The command line or an input file named on it cannot be used. Exit code 2."""
+
+    reason = "usage"
+
+
+class ConfigError(AemMonitorError):
+    """The configuration cannot be used; the message names file, line and key."""
+
+    reason = "config"
+
+
+class GoldenError(AemMonitorError):
+    """A golden dialog cannot be used; the message names file, line and field."""
+
+    reason = "golden"
+
+
+class DecodeError(AemMonitorError):
+    """Bytes from outside are not what they should be. ``reason`` is one of ``ingest.causes``."""
+
+    reason = "malformed"
+
+
+class TooLargeError(DecodeError):
+    """A body is over the configured limit, counted after decompression."""
+
+    reason = "too_large"
+
+
+class StoreError(AemMonitorError):
+    """The store could not be read or written."""
+
+    reason = "store"
+
+
+class ScorerError(AemMonitorError):
+    """A scorer could not answer. Becomes the not-scored cause ``scorer_error``, never a verdict."""
+
+    reason = "scorer_error"

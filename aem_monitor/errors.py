@@ -4,6 +4,8 @@ Every error carries a bounded ``reason``: the value of a metric label and of a l
 says what was wrong, where (file and line, offset, field) and what to do about it.
 """
 
+from collections.abc import Sequence
+
 
 class AemMonitorError(Exception):
     """Base of every error raised on purpose."""
@@ -26,6 +28,16 @@ class ConfigError(AemMonitorError):
     """The configuration cannot be used; the message names file, line and key."""
 
     reason = "config"
+
+
+class DocumentError(AemMonitorError):
+    """A YAML or JSON file cannot be read; ``faults`` holds every fault, each as ``file:line: what, what to do``."""
+
+    reason = "document"
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        super().__init__("\n".join(faults))
+        self.faults = tuple(faults)
 
 
 class GoldenError(AemMonitorError):

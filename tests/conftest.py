@@ -1,0 +1,84 @@
+"""Fixtures for all tests: the real services, started once a session and only when a test asks for one."""
+
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.services.cache import ServiceUnavailableError
+from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
+from tests.services.prometheus import PrometheusServer
+from tests.services.prometheus import promtool as locate_promtool
+
+StartPrometheus = Callable[[Sequence[Mapping[str, Any]]], PrometheusServer]
+
+
+def _services_required() -> bool:
+    return bool(os.environ.get("CI") or os.environ.get("AEM_REQUIRE_SERVICES"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn the skip of a ``service`` test into a failure where services are required.
+
+    A run on CI that silently skipped the broker would be green and prove nothing.
+    """
+    report = yield
+    if report.skipped and _services_required() and item.get_closest_marker("service") is not None:
+        report.outcome = "failed"
+        report.longrepr = f"skipped although CI or AEM_REQUIRE_SERVICES is set: {call.excinfo}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def kafka_broker() -> Iterator[KafkaBroker]:
+    """A running Apache Kafka for all tests: the one named by ``AEM_TEST_KAFKA_BOOTSTRAP``, else one of our own."""
+    try:
+        broker = KafkaBroker(external=os.environ.get(BOOTSTRAP_VARIABLE) or None)
+        broker.start()
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def own_kafka_broker() -> Iterator[KafkaBroker]:
+    """A broker of this test alone, not started yet, that it may stop, kill and start again."""
+    try:
+        broker = KafkaBroker()
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
+    yield broker
+    broker.close()
+
+
+@pytest.fixture
+def start_prometheus() -> Iterator[StartPrometheus]:
+    """Starts Prometheus servers with the given scrape configurations; they end with the test."""
+    started: list[PrometheusServer] = []
+
+    def start(scrape_configs: Sequence[Mapping[str, Any]]) -> PrometheusServer:
+        try:
+            server = PrometheusServer(scrape_configs)
+        except ServiceUnavailableError as error:
+            pytest.skip(str(error))
+        started.append(server)
+        return server
+
+    yield start
+    for server in started:
+        server.close()
+
+
+@pytest.fixture(scope="session")
+def promtool() -> Path:
+    """Path of Prometheus' ``promtool``."""
+    try:
+        return locate_promtool()
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))

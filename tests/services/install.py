@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, and fetch their files.
+
+Run from the project's root: ``python -m tests.services.install``. As root it installs Debian packages that are
+missing; otherwise it says which. Exit code 0 when everything is there, 1 when something is missing.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from tests.services.cache import ServiceUnavailableError
+from tests.services.kafka import BOOTSTRAP_VARIABLE, kafka_libraries
+from tests.services.prometheus import prometheus_binary, promtool
+
+PACKAGES = {"java": "default-jre-headless", "mvn": "maven"}
+
+
+def _apt_get(*arguments: str) -> None:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run(["apt-get", "-q", "-y", *arguments], check=True, env=environment, stdin=subprocess.DEVNULL)
+
+
+def install_packages() -> list[str]:
+    """Install the Debian packages of missing commands where that is allowed; return those still missing."""
+    commands = [] if os.environ.get(BOOTSTRAP_VARIABLE) else [name for name in PACKAGES if shutil.which(name) is None]
+    missing = [PACKAGES[name] for name in commands]
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return missing
+    # The package lists are also needed by "apt-get download prometheus", which a fresh image has never fetched.
+    _apt_get("update")
+    if missing:
+        _apt_get("install", "--no-install-recommends", *missing)
+    return []
+
+
+def main() -> int:
+    """Install, fetch, report."""
+    missing = install_packages()
+    if missing:
+        print(f"missing: run as root: apt-get install {' '.join(missing)}", file=sys.stderr)
+    failures = 0
+    services = [prometheus_binary, promtool]
+    if not os.environ.get(BOOTSTRAP_VARIABLE):
+        services.append(kafka_libraries)
+    for locate in services:
+        try:
+            print(f"{locate.__name__}: {locate()}")
+        except ServiceUnavailableError as error:
+            failures += 1
+            print(f"missing: {error}", file=sys.stderr)
+    return 1 if failures or missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -27,7 +27,7 @@ class Document:
         known: KeyPath = ()
         for component in path:
             candidate = (*known, component)
-            if candidate in self.lines or candidate in self.origins:
+            if candidate in self.lines or any(origin[: len(candidate)] == candidate for origin in self.origins):
                 known = candidate
         return known
 

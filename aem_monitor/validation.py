@@ -13,6 +13,14 @@ _SHOWN_VALUE = 60
 _SECRET_WORDS = ("password", "secret", "token", "key")
 
 
+class KeyFaultError(ValueError):
+    """A fault that a validator of a whole mapping found in one of its keys (``key``, or a path below it)."""
+
+    def __init__(self, key: str | KeyPath, message: str) -> None:
+        super().__init__(message)
+        self.path: KeyPath = (key,) if isinstance(key, str) else key
+
+
 def explain(error: ValidationError, document: Document, model: type[BaseModel] | None = None) -> list[str]:
     """One text a fault, ``file:line: key.path: what is wrong, what to do``, in the order of the file.
 
@@ -22,8 +30,11 @@ def explain(error: ValidationError, document: Document, model: type[BaseModel] |
     found: list[tuple[int, str]] = []
     for fault in error.errors(include_url=False):
         path = document.locate(fault["loc"])
+        cause = fault.get("ctx", {}).get("error")
         if fault["type"] == "missing":
             path = (*path, fault["loc"][-1])
+        elif isinstance(cause, KeyFaultError):
+            path = (*path, *cause.path)
         text = _message(fault, path, known_keys(model, fault["loc"][:-1]) if model else ())
         shown = key_path(path)
         line = document.line(path)

@@ -1,0 +1,133 @@
+"""Configuration of what comes in: OTLP/HTTP, Kafka, bounds, the queue to the engine."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, SecretStr, model_validator
+
+from aem_monitor.config.section import FileName, Listener, Section
+from aem_monitor.config.units import Address, Duration, ListenAddress, Size
+from aem_monitor.validation import KeyFaultError
+
+
+class OtlpHttp(Listener):
+    """The OTLP/HTTP receiver: `/v1/traces` and `/v1/logs`, protobuf and JSON, plain or gzip."""
+
+    enabled: bool = Field(True, description="Whether the receiver runs.")
+    listen: ListenAddress = Field(
+        Address("127.0.0.1", 4318), description="Address of the receiver; 4318 is OTLP's own port."
+    )
+    max_body: Size = Field(
+        64 * 2**20, gt=0, description="Largest request body, counted after decompression; a larger one is answered 413."
+    )
+
+
+class KafkaTopic(Section):
+    """One topic and what its messages hold."""
+
+    name: str = Field(min_length=1, max_length=249, description="Name of the topic.")
+    signal: Literal["traces", "logs"] = Field("traces", description="What its messages are export requests of.")
+    encoding: Literal["auto", "otlp_proto", "otlp_json"] = Field(
+        "auto",
+        description="Encoding of its messages, as the Collector's Kafka exporter names them; auto looks at each.",
+    )
+
+
+class KafkaClient(Section):
+    """Settings that go to the Kafka client (kafka-python) under the same names; secrets are better kept in files."""
+
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        "PLAINTEXT", description="How brokers are reached."
+    )
+    ssl_cafile: FileName | None = Field(None, description="PEM file of the authorities that sign brokers.")
+    ssl_certfile: FileName | None = Field(None, description="PEM file of the client's certificate.")
+    ssl_keyfile: FileName | None = Field(None, description="PEM file of the client's private key.")
+    ssl_crlfile: FileName | None = Field(None, description="PEM file of revoked certificates.")
+    ssl_password: SecretStr | None = Field(None, description="Pass phrase of the private key; better its `_file`.")
+    ssl_password_file: FileName | None = Field(None, description="File that holds the pass phrase.")
+    ssl_check_hostname: bool = Field(True, description="Whether a broker's certificate must name its host.")
+    ssl_ciphers: str | None = Field(None, description="OpenSSL cipher list; default: OpenSSL's own.")
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"] | None = Field(
+        None, description="How the client proves who it is; needs a SASL security protocol."
+    )
+    sasl_plain_username: str | None = Field(None, description="User name of PLAIN and SCRAM.")
+    sasl_plain_password: SecretStr | None = Field(None, description="Password; better its `_file`.")
+    sasl_plain_password_file: FileName | None = Field(None, description="File that holds the password.")
+    sasl_kerberos_service_name: str | None = Field(None, description="Service name of GSSAPI; default `kafka`.")
+    sasl_kerberos_domain_name: str | None = Field(None, description="Domain name of GSSAPI; default the broker's host.")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        for name in ("ssl_password", "sasl_plain_password"):
+            if getattr(self, name) is not None and getattr(self, f"{name}_file") is not None:
+                raise KeyFaultError(name, f"is given here and by {name}_file; keep one")
+        if self.sasl_mechanism is not None and not self.security_protocol.startswith("SASL_"):
+            raise KeyFaultError(
+                "sasl_mechanism",
+                f"has no effect with security_protocol {self.security_protocol}; use SASL_SSL (or SASL_PLAINTEXT)",
+            )
+        if self.sasl_mechanism is None and self.security_protocol.startswith("SASL_"):
+            raise KeyFaultError("security_protocol", f"{self.security_protocol} needs sasl_mechanism; add it")
+        return self
+
+
+class Kafka(Section):
+    """Spans from Kafka. Offsets are committed when the verdicts they led to are stored."""
+
+    bootstrap_servers: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+        min_length=1, description="Brokers to begin with, each `host:port`. Required."
+    )
+    group_id: str = Field("aem-monitor", min_length=1, description="Consumer group; replicas share one.")
+    group_instance_id: str | None = Field(
+        None, description="Static member name, unique for each replica; a restart then moves no partitions."
+    )
+    topics: Annotated[tuple[KafkaTopic, ...], Field(strict=False)] = Field(
+        (KafkaTopic(name="otlp_spans"),), min_length=1, description="Topics to read."
+    )
+    auto_offset_reset: Literal["earliest", "latest"] = Field(
+        "earliest", description="Where to begin on a partition that the group has not committed."
+    )
+    max_poll_records: int = Field(500, gt=0, description="Most messages taken in one poll.")
+    max_poll_interval: Duration = Field(300.0, gt=0, description="Longest pause between polls in the group's eyes.")
+    session_timeout: Duration = Field(45.0, gt=0, description="Silence after which the group gives partitions away.")
+    fetch_min_bytes: int = Field(1, gt=0, description="Bytes a broker waits for before it answers a fetch.")
+    fetch_max_wait: Duration = Field(0.5, gt=0, description="How long a broker waits for `fetch_min_bytes`.")
+    fetch_max_bytes: Size = Field(50 * 2**20, gt=0, description="Most bytes of one fetch answer.")
+    max_partition_fetch_bytes: Size = Field(
+        4 * 2**20, gt=0, description="Most bytes a partition contributes to one fetch answer."
+    )
+    commit_interval: Duration = Field(5.0, gt=0, description="How often released offsets are committed.")
+    client: KafkaClient = Field(default_factory=KafkaClient, description="Security settings of the client.")
+
+    @model_validator(mode="after")
+    def _topics_differ(self) -> Self:
+        seen: set[str] = set()
+        for number, topic in enumerate(self.topics):
+            if topic.name in seen:
+                raise KeyFaultError(("topics", number, "name"), f"topic {topic.name!r} is listed twice; keep one")
+            seen.add(topic.name)
+        return self
+
+
+class Limits(Section):
+    """Bounds on one span and one request, whichever way they come in. What is cut or left out is counted."""
+
+    max_attribute_chars: int = Field(2**20, gt=0, description="Longer attribute texts are cut to this many characters.")
+    max_depth: int = Field(64, gt=0, le=100, description="Attribute values nested deeper are cut.")
+    max_attributes: int = Field(8192, gt=0, description="Entries of one map or list of an attribute.")
+    max_events: int = Field(8192, gt=0, description="Events of one span.")
+    max_spans: int = Field(250_000, gt=0, description="Spans (or log records) of one request; a larger one is refused.")
+
+
+class Queue(Section):
+    """The queue between sources and engine. While it is full, Kafka is paused and OTLP is answered 503 (retry)."""
+
+    batches: int = Field(256, gt=0, description="Most requests or messages that wait.")
+
+
+class Ingest(Section):
+    """Where spans come from."""
+
+    otlp_http: OtlpHttp = Field(default_factory=OtlpHttp)
+    kafka: Kafka | None = Field(None)
+    limits: Limits = Field(default_factory=Limits)
+    queue: Queue = Field(default_factory=Queue)

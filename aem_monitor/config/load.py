@@ -1,0 +1,73 @@
+"""From a file and the environment to a checked configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from aem_monitor.config.environment import overrides
+from aem_monitor.config.root import Config
+from aem_monitor.document import Document, KeyPath
+from aem_monitor.errors import ConfigError, DocumentError
+from aem_monitor.yamlfile import explain, read_yaml
+
+
+def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
+    """The configuration of ``path`` (None: the defaults) with the overrides of ``environ``.
+
+    Relative paths of golden dialogs, certificates and secrets count from the file's folder. Raises ``ConfigError`` with
+    every fault on a line of its own: ``file:line: key.path: what is wrong, what to do``.
+    """
+    document = Document("defaults", {}) if path is None else _read(path)
+    value = {} if document.value is None else document.value
+    if not isinstance(value, dict):
+        raise ConfigError(
+            f"{document.where(())}: the configuration must be a mapping of sections, not a list or a text"
+        )
+    merged, origins, faults = overrides(Config, value, environ)
+    document = document.with_origins(merged, origins)
+    config: Config | None = None
+    try:
+        config = Config.model_validate(merged)
+    except ValidationError as error:
+        faults = [*explain(error, document, Config), *faults]
+    if faults or config is None:
+        raise ConfigError("\n".join(faults))
+    return _from_folder(config, path.parent if path else Path())
+
+
+def require_golden(config: Config, path: Path | None) -> None:
+    """Raises ``ConfigError`` where no golden dialogs are named: the daemon would have nothing to recognise."""
+    if not config.golden.paths:
+        raise ConfigError(
+            f"{path or 'defaults'}: golden.paths: no golden dialogs are named; list their files or folders "
+            "(`aem-monitor demo` shows the daemon with dialogs of its own)"
+        )
+
+
+def _read(path: Path) -> Document:
+    try:
+        return read_yaml(path)
+    except DocumentError as error:
+        raise ConfigError("\n".join(error.faults)) from error
+
+
+def _from_folder(config: Config, folder: Path) -> Config:
+    """The same configuration with relative paths joined to the folder of its file."""
+    golden = config.golden.model_copy(update={"paths": tuple(folder / one for one in config.golden.paths)})
+    update: dict[str, Any] = {"golden": golden}
+    kafka = config.ingest.kafka
+    if kafka is not None:
+        files = {
+            name: folder / value
+            for name in type(kafka.client).model_fields
+            if isinstance(value := getattr(kafka.client, name), Path)
+        }
+        client = kafka.client.model_copy(update=files)
+        kafka = kafka.model_copy(update={"client": client})
+        update["ingest"] = config.ingest.model_copy(update={"kafka": kafka})
+    return config.model_copy(update=update)
+
+
+__all__ = ["Config", "KeyPath", "load_config", "require_golden"]

@@ -1,0 +1,160 @@
+"""The whole configuration."""
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from aem_monitor.config.assembly import Assembly
+from aem_monitor.config.ingest import Ingest
+from aem_monitor.config.section import FileName, Listener, Section
+from aem_monitor.config.units import Address, Duration, ListenAddress
+from aem_monitor.validation import KeyFaultError
+
+AttributeScalar: TypeAlias = str | bool | int | float
+
+_WHERE_FORM = "must be null, the word any, or attributes with a value or a list of values: {deployment.name: canary}"
+
+
+def _where(value: Any) -> Any:
+    """Every value of the condition as a list, so that only one form is read later."""
+    if value is None or value == "any":
+        return value
+    if not isinstance(value, dict) or not value:
+        raise ValueError(_WHERE_FORM)
+    lists = {key: wanted if isinstance(wanted, list | tuple) else [wanted] for key, wanted in value.items()}
+    for key, wanted in lists.items():
+        if not wanted or not all(isinstance(one, str | bool | int | float) for one in wanted):
+            raise KeyFaultError(key, "must be a text, number or boolean, or a list of them that is not empty")
+    return lists
+
+
+Where: TypeAlias = Annotated[
+    Literal["any"] | dict[str, Annotated[tuple[AttributeScalar, ...], Field(strict=False)]] | None,
+    BeforeValidator(_where),
+    WithJsonSchema({"anyOf": [{"const": "any"}, {"type": "object"}, {"type": "null"}]}),
+]
+"""None: no recognition by text; ``any``: unrestricted; else attributes, each with the values any of which will do."""
+
+
+class Golden(Section):
+    """The golden dialogs."""
+
+    paths: Annotated[tuple[FileName, ...], Field(strict=False)] = Field(
+        (),
+        description="Files or folders with golden dialogs (`*.yaml`, `*.yml`, `*.json`). Relative paths count from the "
+        "configuration file. `run` needs at least one; `demo` brings its own.",
+    )
+
+
+class Recognise(Section):
+    """Which conversations are plays of a golden dialog. A dialog named on the spans needs none of this."""
+
+    where: Where = Field(
+        None,
+        description="Recognition by the user's words is off until this restricts it: resource or span attributes a "
+        "conversation must carry, each with a value or a list of values any of which will do. `any` lifts the "
+        "restriction; then a customer who says a golden sentence is taken for a canary. A dialog's own "
+        "`recognise.where` goes first.",
+    )
+    similarity: float = Field(
+        0.85, ge=0, le=1, description="Least similarity of the first user message to a golden one."
+    )
+    margin: float = Field(
+        0.1, ge=0, le=1, description="Least lead over the second best dialog; with less the outcome is `ambiguous`."
+    )
+
+
+class Scoring(Section):
+    """How values and replies are judged. Typed rules come first; these bounds count only where similarity decides."""
+
+    threshold: float = Field(0.5, ge=0, le=1, description="Least score that counts as equivalent.")
+    band: float = Field(0.1, ge=0, le=0.5, description="Scores this close to the threshold are marked uncertain.")
+    composition: Literal["mean"] = Field(
+        "mean", description="How the turns of a run become its `score`. `success_rate` is always the share of turns."
+    )
+
+
+class Store(Section):
+    """Where verdicts, evidence and counter totals are kept."""
+
+    url: str = Field(
+        "sqlite:///aem-monitor.db",
+        pattern=r"^(sqlite|postgresql)(\+[a-z0-9]+)?://",
+        description="Database as an SQLAlchemy URL. A relative SQLite path counts from the working directory.",
+    )
+    replica: str = Field(
+        "",
+        max_length=200,
+        description="Stable name under which this replica keeps its counter totals; default: the host name.",
+    )
+    retention: Duration = Field(
+        30 * 86400.0, gt=0, description="How long verdicts and evidence are kept; totals are kept for good."
+    )
+
+
+class Metrics(Listener):
+    """The Prometheus endpoint: `/metrics`, `/-/healthy`, `/-/ready`."""
+
+    listen: ListenAddress = Field(
+        Address("127.0.0.1", 21464),
+        description="Address of the endpoint. The port lies outside 9100 to 9999, all of which are taken in "
+        "Prometheus' list of exporters, and below the range that systems hand out to outgoing connections.",
+    )
+    max_label_values: int = Field(
+        200,
+        gt=0,
+        description="Most values of one label (agent, release, model, dialog, tool); the rest is counted as `other`.",
+    )
+
+
+class Admin(Listener):
+    """The administration endpoint: `POST /-/reload`."""
+
+    listen: ListenAddress = Field(Address("127.0.0.1", 21465), description="Address of the endpoint.")
+
+
+class Log(Section):
+    """Log lines on standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severity that is written.")
+    format: Literal["text", "json"] = Field("text", description="Form of a line.")
+
+
+class Shutdown(Section):
+    """What happens on SIGTERM."""
+
+    grace: Duration = Field(
+        20.0,
+        gt=0,
+        description="Time to drain what was taken in; keep it below the orchestrator's own limit (Kubernetes: 30s).",
+    )
+
+
+class Config(Section):
+    """The configuration of the daemon. Only `ingest.kafka.bootstrap_servers` has no default."""
+
+    golden: Golden = Field(default_factory=Golden)
+    ingest: Ingest = Field(default_factory=Ingest)
+    assembly: Assembly = Field(default_factory=Assembly)
+    recognise: Recognise = Field(default_factory=Recognise)
+    scoring: Scoring = Field(default_factory=Scoring)
+    store: Store = Field(default_factory=Store)
+    metrics: Metrics = Field(default_factory=Metrics)
+    admin: Admin = Field(default_factory=Admin)
+    log: Log = Field(default_factory=Log)
+    shutdown: Shutdown = Field(default_factory=Shutdown)
+
+    @model_validator(mode="after")
+    def _listeners_differ(self) -> Self:
+        listeners: list[tuple[tuple[str, ...], Address]] = [
+            (("metrics", "listen"), self.metrics.listen),
+            (("admin", "listen"), self.admin.listen),
+        ]
+        if self.ingest.otlp_http.enabled:
+            listeners.insert(0, (("ingest", "otlp_http", "listen"), self.ingest.otlp_http.listen))
+        for number, (path, address) in enumerate(listeners):
+            for other_path, other in listeners[:number]:
+                if address.overlaps(other):
+                    taken = ".".join(other_path)
+                    raise KeyFaultError(path, f"{address} is already taken by {taken}; give each listener its own port")
+        return self

@@ -1,0 +1,255 @@
+"""What a golden dialog must fulfil beyond the form of its fields. Pure; every fault is found, not only the first."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from aem_monitor.golden.dialog import ORDER_TAG, optional_args_of
+from aem_monitor.golden.form import AgentTurnForm, DialogForm, ToolTurnForm, UserTurnForm
+from aem_monitor.golden.matchers import AnyOf, InAnyOrder, Number, Parallel
+from aem_monitor.golden.reference import (
+    JSONPath,
+    Reference,
+    malformed_in,
+    parse_reference,
+    references_in,
+    resolve,
+    texts_of,
+)
+from aem_monitor.model.jsonvalue import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong at a place of the document; the message says what, and what to do."""
+
+    path: JSONPath
+    message: str
+
+
+class NoSuchArgumentError(LookupError):
+    """A matcher names an argument that the expected call does not have."""
+
+
+def argument_at(args: JSON, name: str) -> JSON:
+    """The argument that a matcher's key names: an argument of that very name, else a dotted path into nested objects.
+
+    A path into a value that is itself a reference gives that reference. Raises ``NoSuchArgumentError``.
+    """
+    value = args
+    if isinstance(value, Mapping) and name in value:
+        return value[name]
+    for step in name.split("."):
+        if isinstance(value, str) and parse_reference(value):
+            return value
+        if not isinstance(value, Mapping) or step not in value:
+            raise NoSuchArgumentError(name)
+        value = value[step]
+    return value
+
+
+def faults_of(form: DialogForm) -> list[Problem]:
+    """Everything that makes the dialog unusable."""
+    return [
+        *_numbers(form),
+        *_order(form),
+        *_dependencies(form),
+        *_references(form),
+        *_matchers(form),
+        *_tags(form),
+        *_tools(form),
+    ]
+
+
+def _numbers(form: DialogForm) -> Iterator[Problem]:
+    last: int | None = None
+    for index, turn in enumerate(form.turns):
+        if isinstance(turn, UserTurnForm):
+            continue
+        if last is not None and turn.turn_no == last:
+            yield Problem(("turns", index, "turn_no"), f"{turn.turn_no} is taken; give every turn its own number")
+        elif last is not None and turn.turn_no < last:
+            yield Problem(("turns", index, "turn_no"), f"{turn.turn_no} follows {last}; turn numbers must rise")
+        last = turn.turn_no if last is None else max(last, turn.turn_no)
+
+
+def _order(form: DialogForm) -> Iterator[Problem]:
+    users = [index for index, turn in enumerate(form.turns) if isinstance(turn, UserTurnForm)]
+    if not users:
+        return
+    if users[0] != 0:
+        yield Problem(
+            ("turns", 0),
+            "a scripted dialog begins with a User turn; move it to the front, or leave out all of them (open dialog)",
+        )
+    replied: int | None = None
+    for index, turn in enumerate(form.turns):
+        if isinstance(turn, UserTurnForm):
+            replied = None
+        elif replied is not None and isinstance(turn, AgentTurnForm):
+            yield Problem(
+                ("turns", index),
+                f"a second reply (turn {turn.turn_no} after turn {replied}) to one user message; merge the two",
+            )
+        elif replied is not None:
+            yield Problem(
+                ("turns", index),
+                f"turn {turn.turn_no} is a call after the reply of its exchange (turn {replied}); the reply comes last",
+            )
+        elif isinstance(turn, AgentTurnForm):
+            replied = turn.turn_no
+
+
+def _dependencies(form: DialogForm) -> Iterator[Problem]:
+    numbers = {turn.turn_no: turn for turn in form.turns if not isinstance(turn, UserTurnForm)}
+    for index, turn in enumerate(form.turns):
+        if isinstance(turn, UserTurnForm):
+            continue
+        for position, number in enumerate(turn.depends_on):
+            at: JSONPath = ("turns", index, "depends_on", position)
+            upstream = numbers.get(number)
+            if upstream is None:
+                yield Problem(at, f"there is no turn {number}; name the turn_no of an earlier Tool or Agent turn")
+            elif number >= turn.turn_no:
+                yield Problem(at, f"turn {turn.turn_no} cannot depend on turn {number}; only on earlier turns")
+            elif isinstance(upstream, ToolTurnForm) and upstream.presence == "forbidden":
+                yield Problem(at, f"turn {number} is forbidden; nothing can depend on it")
+
+
+def _references(form: DialogForm) -> Iterator[Problem]:
+    numbers = {turn.turn_no: turn for turn in form.turns if not isinstance(turn, UserTurnForm)}
+    for index, turn in enumerate(form.turns):
+        at: JSONPath = ("turns", index)
+        if isinstance(turn, UserTurnForm):
+            yield from _unresolved((*at, "text"), turn.text, "what the user says")
+            continue
+        if isinstance(turn, ToolTurnForm):
+            texts = [((*at, "gold_turn", "args", *place), text) for place, text in texts_of(turn.gold_turn.args)]
+            for name, matcher in turn.match.items():
+                if isinstance(matcher, AnyOf):
+                    for place, text in texts_of(list(matcher.any_of), (*at, "match", name, "any_of")):
+                        yield from _unresolved(place, text, "a matcher")
+        else:
+            texts = [((*at, "must_mention", position), text) for position, text in enumerate(turn.must_mention)]
+            if turn.gold_turn:
+                texts.append(((*at, "gold_turn", "response"), turn.gold_turn.response))
+            for position, text in enumerate(turn.must_not_mention):
+                yield from _unresolved((*at, "must_not_mention", position), text, "must_not_mention")
+        for where, text in texts:
+            for part in malformed_in(text):
+                yield Problem(where, f"{part} is no reference; write ${{n.result.name}} or ${{n.result.rows[0].name}}")
+            for reference in references_in(text):
+                message = _dangling(reference, turn.turn_no, numbers.get(reference.turn_no))
+                if message:
+                    yield Problem(where, message)
+
+
+def _dangling(reference: Reference, turn_no: int, upstream: ToolTurnForm | AgentTurnForm | None) -> str | None:
+    if upstream is None:
+        return f"{reference.text}: there is no turn {reference.turn_no}"
+    if reference.turn_no >= turn_no:
+        return f"{reference.text}: turn {turn_no} can only refer to earlier turns"
+    if not isinstance(upstream, ToolTurnForm):
+        return f"{reference.text}: turn {reference.turn_no} is a reply; only calls have results"
+    if upstream.presence == "forbidden":
+        return f"{reference.text}: turn {reference.turn_no} is forbidden and has no result"
+    if "result" not in upstream.model_fields_set:
+        return None
+    try:
+        resolve(reference.path, upstream.result)
+    except LookupError as error:
+        return f"{reference.text}: in the golden result of turn {reference.turn_no}, {error.args[0]}"
+    return None
+
+
+def _unresolved(at: JSONPath, text: str, where: str) -> Iterator[Problem]:
+    for part in (*(reference.text for reference in references_in(text)), *malformed_in(text)):
+        yield Problem(at, f"{part}: references are not resolved in {where}; write the value itself")
+
+
+def _matchers(form: DialogForm) -> Iterator[Problem]:
+    for index, turn in enumerate(form.turns):
+        if not isinstance(turn, ToolTurnForm):
+            continue
+        args = turn.gold_turn.args
+        for name, matcher in turn.match.items():
+            at: JSONPath = ("turns", index, "match", name)
+            try:
+                value = argument_at(args, name)
+            except NoSuchArgumentError:
+                known = ", ".join(args) or "none"
+                yield Problem(
+                    at,
+                    f"the call has no argument {name} (it has: {known}); an argument that may be there goes under "
+                    "tools: .. optional_args",
+                )
+                continue
+            if isinstance(matcher, InAnyOrder | Parallel) and not _may_be(value, list):
+                yield Problem(at, f"the golden value of {name} is not a list")
+            if isinstance(matcher, Number) and not _numeric(value):
+                yield Problem(at, f"the golden value of {name} is not a number")
+            if isinstance(matcher, Parallel):
+                yield from _companions(at, args, name, value, matcher)
+
+
+def _companions(at: JSONPath, args: JSON, name: str, value: JSON, matcher: Parallel) -> Iterator[Problem]:
+    prefix = name.rpartition(".")[0]
+    for position, companion in enumerate(matcher.parallel):
+        where: JSONPath = (*at, "parallel", position)
+        if companion == name:
+            yield Problem(where, "a list cannot be its own companion")
+            continue
+        try:
+            other = argument_at(args, companion)
+        except NoSuchArgumentError:
+            hint = f"; write the whole path, such as {prefix}.{companion}" if prefix else ""
+            yield Problem(where, f"the call has no argument {companion}{hint}")
+            continue
+        if not _may_be(other, list):
+            yield Problem(where, f"the golden value of {companion} is not a list")
+        elif isinstance(value, list) and isinstance(other, list) and len(value) != len(other):
+            yield Problem(where, f"{name} has {len(value)} entries, {companion} {len(other)}; they form no pairs")
+
+
+def _may_be(value: JSON, kind: type) -> bool:
+    return isinstance(value, kind) or (isinstance(value, str) and bool(references_in(value)))
+
+
+def _numeric(value: JSON) -> bool:
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, int | float):
+        return True
+    return isinstance(value, str) and (bool(references_in(value)) or any(char.isdigit() for char in value))
+
+
+def _tags(form: DialogForm) -> Iterator[Problem]:
+    for index, turn in enumerate(form.turns):
+        if isinstance(turn, UserTurnForm):
+            continue
+        for position, tag in enumerate(turn.tags):
+            if tag.lower().replace("_", "").startswith("orderinvariant") and not ORDER_TAG.fullmatch(tag):
+                yield Problem(
+                    ("turns", index, "tags", position),
+                    f"{tag} orders nothing; write OrderInvariant_ and a name, such as OrderInvariant_filter",
+                )
+
+
+def _tools(form: DialogForm) -> Iterator[Problem]:
+    for tool, rules in form.tools.items():
+        try:
+            optional_args_of(form, tool, rules)
+        except ValueError as error:
+            yield Problem(("tools", tool, "optional_args"), str(error))
+    stated: dict[tuple[str, str | None], str] = {}
+    for index, turn in enumerate(form.turns):
+        if not isinstance(turn, ToolTurnForm) or turn.effect is None:
+            continue
+        call = turn.gold_turn.tool_id, turn.gold_turn.action
+        if stated.setdefault(call, turn.effect) != turn.effect:
+            yield Problem(("turns", index, "effect"), "another turn of the same tool and action states the opposite")
+        listed = form.tools.get(call[0])
+        reads = listed is not None and (
+            listed.read_only is True or (isinstance(listed.read_only, tuple) and call[1] in listed.read_only)
+        )
+        if reads and turn.effect == "write":
+            yield Problem(("turns", index, "effect"), f"tools: {call[0]}: read_only says that this call only reads")

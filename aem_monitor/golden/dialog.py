@@ -1,0 +1,379 @@
+"""Golden dialogs as scoring reads them: frozen, plain attributes, all that can be known beforehand worked out."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final, Literal, TypeAlias
+
+from aem_monitor.golden.form import (
+    AgentTurnForm,
+    DialogForm,
+    ToolForm,
+    ToolTurnForm,
+    UserTurnForm,
+)
+from aem_monitor.golden.matchers import Matcher
+from aem_monitor.golden.reference import JSONPath, Reference, fill, references_in, references_of, resolve
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
+from aem_monitor.model.jsonvalue import JSON
+
+Presence: TypeAlias = Literal["required", "optional", "forbidden"]
+ExtraCalls: TypeAlias = Literal["fail", "ignore_read_only", "ignore"]
+
+ORDER_TAG: Final = re.compile(r"OrderInvariant_[\w.-]+")
+"""The only tags that mean something to scoring; every other tag is a label of the author's."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserTurn:
+    """What the user says. ``index`` is its place in the file's ``turns``, as for the other turns."""
+
+    text: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTurn:
+    """An expected call.
+
+    ``result`` is only meaningful with ``has_result``; a golden ``null`` is None. ``depends_on`` is what the author
+    declared, ``references`` what stands in ``args`` (place, reference), ``dependencies`` the two together, rising.
+    ``match`` is keyed by argument name or dotted path. ``order_tags`` are the tags that let turns of one exchange come
+    in any order, ``tags`` are all.
+    """
+
+    turn_no: int
+    index: int
+    tool_id: str
+    action: str | None
+    args: Mapping[str, JSON]
+    result: JSON = None
+    has_result: bool = False
+    depends_on: tuple[int, ...] = ()
+    references: tuple[tuple[JSONPath, Reference], ...] = ()
+    dependencies: tuple[int, ...] = ()
+    match: Mapping[str, Matcher] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    order_tags: frozenset[str] = frozenset()
+    presence: Presence = "required"
+    weight: float = 1.0
+    critical: bool = False
+    skip: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTurn:
+    """An expected reply. ``response`` is None when only the mentions count.
+
+    ``references`` are those of the reference text and of the mentions.
+    """
+
+    turn_no: int
+    index: int
+    response: str | None
+    must_mention: tuple[str, ...] = ()
+    must_not_mention: tuple[str, ...] = ()
+    depends_on: tuple[int, ...] = ()
+    references: tuple[Reference, ...] = ()
+    dependencies: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    weight: float = 1.0
+    critical: bool = False
+    skip: bool = False
+
+
+ScoredTurn: TypeAlias = ToolTurn | AgentTurn
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenExchange:
+    """A user message and the turns up to the next one. ``user`` is None in an open dialog, which has one exchange."""
+
+    user: UserTurn | None
+    turns: tuple[ScoredTurn, ...]
+
+    @property
+    def tools(self) -> tuple[ToolTurn, ...]:
+        """The expected calls, forbidden ones included."""
+        return tuple(turn for turn in self.turns if isinstance(turn, ToolTurn))
+
+    @property
+    def replies(self) -> tuple[AgentTurn, ...]:
+        """The expected replies: at most one in a scripted dialog."""
+        return tuple(turn for turn in self.turns if isinstance(turn, AgentTurn))
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """Who vouches for the dialog."""
+
+    draft: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recognise:
+    """How a run is recognised without an id: spellings of the first message, and attributes that must be there.
+
+    ``where`` maps attribute names to the values any of which will do; ``"any"`` lifts the restriction on purpose, None
+    leaves it to the configured default.
+    """
+
+    first_user: tuple[str, ...] = ()
+    where: Mapping[str, tuple[JSON, ...]] | Literal["any"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRules:
+    """What is known of a tool. ``optional_args`` is keyed by action (None: a tool without actions), then by argument.
+
+    The value of an optional argument is its default, ``NOT_CAPTURED`` where it has none.
+    """
+
+    reads_all: bool = False
+    reads: frozenset[str | None] = frozenset()
+    optional_args: Mapping[str | None, Mapping[str, Captured]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """A call that must never happen; ``action`` None means any action of the tool."""
+
+    tool_id: str
+    action: str | None = None
+
+
+_NO_ARGS: Final[Mapping[str, Captured]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """One golden dialog of one version. ``turns`` has every turn of the file in its order."""
+
+    name: str
+    version: int
+    agent: str | None
+    review: Review
+    recognise: Recognise
+    reference_date: date | None
+    tools: Mapping[str, ToolRules]
+    extra_calls: ExtraCalls
+    turns: tuple[UserTurn | ScoredTurn, ...]
+    forbidden: tuple[Forbidden, ...]
+    exchanges: tuple[GoldenExchange, ...]
+    by_number: Mapping[int, ScoredTurn]
+
+    @property
+    def draft(self) -> bool:
+        """Whether its runs stay out of every quality metric, gate and alert."""
+        return self.review.draft
+
+    @property
+    def open(self) -> bool:
+        """Whether the user's messages are free: no User turn at all."""
+        return not any(isinstance(turn, UserTurn) for turn in self.turns)
+
+    @property
+    def scored_turns(self) -> tuple[ScoredTurn, ...]:
+        """All numbered turns in the order of the file."""
+        return tuple(self.by_number.values())
+
+    @property
+    def first_user(self) -> tuple[str, ...]:
+        """Texts that start a run of this dialog: the listed spellings and the first golden User turn."""
+        opening = next((turn.text for turn in self.turns if isinstance(turn, UserTurn)), None)
+        if opening is None or opening in self.recognise.first_user:
+            return self.recognise.first_user
+        return (*self.recognise.first_user, opening)
+
+    def read_only(self, tool: str, action: str | None) -> bool:
+        """Whether the call changes nothing; tools that the dialog does not list count as writes."""
+        rules = self.tools.get(tool)
+        return rules is not None and (rules.reads_all or action in rules.reads)
+
+    def optional_args(self, tool: str, action: str | None) -> Mapping[str, Captured]:
+        """Arguments that a call may leave out, with their defaults (``NOT_CAPTURED``: no default)."""
+        rules = self.tools.get(tool)
+        return rules.optional_args.get(action, _NO_ARGS) if rules else _NO_ARGS
+
+    def forbids(self, tool: str, action: str | None) -> bool:
+        """Whether the dialog's own ``forbidden`` list names the call; forbidden turns are judged as turns."""
+        return any(item.tool_id == tool and item.action in (None, action) for item in self.forbidden)
+
+    def dependencies(self, turn_no: int) -> tuple[int, ...]:
+        """The earlier turns that a turn declares or refers to, rising."""
+        return self.by_number[turn_no].dependencies
+
+    def ancestors(self, turn_no: int) -> tuple[int, ...]:
+        """All earlier turns that a turn rests on, over any number of steps, rising."""
+        seen: set[int] = set()
+        waiting = list(self.dependencies(turn_no))
+        while waiting:
+            number = waiting.pop()
+            if number not in seen:
+                seen.add(number)
+                waiting.extend(self.dependencies(number))
+        return tuple(sorted(seen))
+
+    def golden_value(self, reference: Reference) -> JSON:
+        """What the reference is in the golden run. Raises ``LookupError`` if the golden result is not given."""
+        turn = self.by_number.get(reference.turn_no)
+        if not isinstance(turn, ToolTurn) or not turn.has_result:
+            raise LookupError(f"turn {reference.turn_no} has no golden result")
+        return resolve(reference.path, turn.result)
+
+    def golden_form(self, value: JSON) -> JSON:
+        """``value`` with its references replaced by what they are in the golden run. Raises as ``golden_value``."""
+        return fill(value, self.golden_value)
+
+
+def dialog_of(form: DialogForm) -> Dialog:
+    """The dialog of a form that ``check.faults_of`` found nothing wrong with."""
+    turns = tuple(_turn(turn, index) for index, turn in enumerate(form.turns))
+    where = form.recognise.where
+    return Dialog(
+        name=form.dialog,
+        version=form.version,
+        agent=form.agent,
+        review=Review(draft=form.review.status == "draft", note=form.review.note),
+        recognise=Recognise(
+            first_user=form.recognise.first_user,
+            where=where
+            if where is None or where == "any"
+            else {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()},
+        ),
+        reference_date=form.reference_date,
+        tools=_tools(form),
+        extra_calls=form.extra_calls,
+        turns=turns,
+        forbidden=tuple(Forbidden(item.tool_id, item.action) for item in form.forbidden),
+        exchanges=_exchanges(turns),
+        by_number={turn.turn_no: turn for turn in turns if not isinstance(turn, UserTurn)},
+    )
+
+
+def actions_of(form: DialogForm, tool: str) -> tuple[frozenset[str], bool]:
+    """The actions by which the dialog names a tool, and whether it also names it without one."""
+    calls = [(turn.gold_turn.tool_id, turn.gold_turn.action) for turn in form.turns if isinstance(turn, ToolTurnForm)]
+    named = {action for name, action in calls if name == tool}
+    named.update(item.action for item in form.forbidden if item.tool_id == tool and item.action is not None)
+    rules = form.tools.get(tool)
+    if rules and isinstance(rules.read_only, tuple):
+        named.update(rules.read_only)
+    return frozenset(action for action in named if action is not None), None in named
+
+
+def optional_args_of(form: DialogForm, tool: str, rules: ToolForm) -> Mapping[str | None, Mapping[str, Captured]]:
+    """The optional arguments of a tool per action. Raises ``ValueError`` that names the entry it cannot read.
+
+    The two written forms (per action, or directly for a tool without actions) are told apart by how the dialog names
+    the tool, and where that leaves it open by the shape: ``{default: ..}`` belongs to an argument.
+    """
+    written = rules.optional_args
+    if isinstance(written, tuple):
+        return {None: dict.fromkeys(written, NOT_CAPTURED)} if written else {}
+    actions, without_action = actions_of(form, tool)
+    out: dict[str | None, dict[str, Captured]] = {}
+    for name, value in written.items():
+        is_argument = isinstance(value, dict) and set(value) <= {"default"}
+        if name in actions or (actions and not without_action) or (not is_argument and not without_action):
+            out[name] = _optional(value, f"action {name}")
+        else:
+            out.setdefault(None, {}).update(_optional({name: value}, f"tool {tool}"))
+    return out
+
+
+def _optional(value: JSON, of: str) -> dict[str, Captured]:
+    if isinstance(value, list | tuple):
+        if not all(isinstance(name, str) for name in value):
+            raise ValueError(f"the optional arguments of {of} are a list of names")
+        return {str(name): NOT_CAPTURED for name in value}
+    if not isinstance(value, Mapping):
+        raise ValueError(f"the optional arguments of {of} are a list of names or a mapping of names to {{default: ..}}")
+    out: dict[str, Captured] = {}
+    for name, default in value.items():
+        if not isinstance(default, Mapping) or not set(default) <= {"default"}:
+            raise ValueError(f"{name}, an optional argument of {of}, is written {{default: value}} or {{}}")
+        out[name] = default.get("default", NOT_CAPTURED)
+    return out
+
+
+def _tools(form: DialogForm) -> dict[str, ToolRules]:
+    reads_all = {tool for tool, rules in form.tools.items() if rules.read_only is True}
+    reads: dict[str, set[str | None]] = {
+        tool: set(rules.read_only) for tool, rules in form.tools.items() if isinstance(rules.read_only, tuple)
+    }
+    for turn in form.turns:
+        if isinstance(turn, ToolTurnForm) and turn.effect == "read":
+            reads.setdefault(turn.gold_turn.tool_id, set()).add(turn.gold_turn.action)
+    return {
+        tool: ToolRules(
+            reads_all=tool in reads_all,
+            reads=frozenset(reads.get(tool, ())),
+            optional_args=optional_args_of(form, tool, form.tools[tool]) if tool in form.tools else {},
+        )
+        for tool in (*form.tools, *(tool for tool in reads if tool not in form.tools))
+    }
+
+
+def _turn(form: UserTurnForm | ToolTurnForm | AgentTurnForm, index: int) -> UserTurn | ScoredTurn:
+    if isinstance(form, UserTurnForm):
+        return UserTurn(form.text, index)
+    if isinstance(form, ToolTurnForm):
+        places = tuple(references_of(form.gold_turn.args))
+        return ToolTurn(
+            turn_no=form.turn_no,
+            index=index,
+            tool_id=form.gold_turn.tool_id,
+            action=form.gold_turn.action,
+            args=form.gold_turn.args,
+            result=form.result,
+            has_result="result" in form.model_fields_set,
+            depends_on=form.depends_on,
+            references=places,
+            dependencies=_rising(form.depends_on, (reference for _, reference in places)),
+            match=form.match,
+            tags=form.tags,
+            order_tags=frozenset(tag for tag in form.tags if ORDER_TAG.fullmatch(tag)),
+            presence=form.presence,
+            weight=form.weight,
+            critical=form.critical,
+            skip=form.skip,
+        )
+    response = form.gold_turn.response if form.gold_turn else None
+    texts = (response or "", *form.must_mention)
+    references = tuple(reference for text in texts for reference in references_in(text))
+    return AgentTurn(
+        turn_no=form.turn_no,
+        index=index,
+        response=response,
+        must_mention=form.must_mention,
+        must_not_mention=form.must_not_mention,
+        depends_on=form.depends_on,
+        references=references,
+        dependencies=_rising(form.depends_on, references),
+        tags=form.tags,
+        weight=form.weight,
+        critical=form.critical,
+        skip=form.skip,
+    )
+
+
+def _rising(declared: Iterable[int], references: Iterable[Reference]) -> tuple[int, ...]:
+    return tuple(sorted({*declared, *(reference.turn_no for reference in references)}))
+
+
+def _exchanges(turns: tuple[UserTurn | ScoredTurn, ...]) -> tuple[GoldenExchange, ...]:
+    out: list[GoldenExchange] = []
+    user: UserTurn | None = None
+    scored: list[ScoredTurn] = []
+    for turn in turns:
+        if not isinstance(turn, UserTurn):
+            scored.append(turn)
+            continue
+        if user is not None or scored:
+            out.append(GoldenExchange(user, tuple(scored)))
+        user, scored = turn, []
+    out.append(GoldenExchange(user, tuple(scored)))
+    return tuple(out)

@@ -1,0 +1,127 @@
+"""Faults of golden files, and what pydantic finds said in the words of the file."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from aem_monitor.errors import GoldenError
+from aem_monitor.golden.form import NOT_BUILT_KEYS, DialogForm
+from aem_monitor.golden.matchers import MATCHER_NAMES, NOT_BUILT_MATCHERS
+from aem_monitor.golden.reference import JSONPath, spell
+from aem_monitor.golden.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that keeps a golden file from being used. ``line`` counts from 1."""
+
+    file: str
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.message}"
+
+
+class DialogFaultsError(GoldenError):
+    """One or many golden files cannot be used; the message has a line a fault."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        super().__init__("\n".join(str(fault) for fault in faults))
+        self.faults = tuple(faults)
+
+
+def fault_at(file: str, source: Source, path: JSONPath, message: str) -> Fault:
+    """A fault of the value at ``path``."""
+    return Fault(file, source.line_of(path), f"{spell(path)}: {message}")
+
+
+def form_faults(error: ValidationError, source: Source, file: str) -> list[Fault]:
+    """What a pydantic error says, in the words of somebody who wrote the file; by rising line, without repetitions."""
+    faults: dict[tuple[JSONPath, str], Fault] = {}
+    for detail in error.errors(include_url=False):
+        path = _place(detail["loc"], source.value)
+        message = _message(detail, path)
+        faults.setdefault((path, message), fault_at(file, source, path, message))
+    return sorted(faults.values(), key=lambda fault: fault.line)
+
+
+def _place(loc: tuple[str | int, ...], value: Any) -> JSONPath:
+    """The part of pydantic's location that the document has; pydantic adds the names of union members."""
+    path: list[str | int] = []
+    for step in loc:
+        in_object = isinstance(value, dict) and step in value
+        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
+        if in_object or in_list:
+            path.append(step)
+            value = value[step]
+    return tuple(path)
+
+
+_KINDS: Final = {
+    "string_type": "a text (in quotes)",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "dict_type": "an object with keys",
+    "model_type": "an object with keys",
+    "model_attributes_type": "an object with keys",
+}
+
+
+def _message(detail: ErrorDetails, path: JSONPath) -> str:
+    kind = detail["type"]
+    context: Mapping[str, Any] = detail.get("ctx") or {}
+    given = _short(detail["input"])
+    if kind == "missing":
+        return f"the key {detail['loc'][-1]} is missing"
+    if kind == "extra_forbidden":
+        return _unknown_key(str(detail["loc"][-1]))
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        return _without_tag(detail["input"], path)
+    if kind == "literal_error":
+        return f"{given} is none of {context.get('expected')}"
+    if kind == "value_error":
+        return str(context.get("error"))
+    if kind in _KINDS:
+        return f"{given} is not {_KINDS[kind]}"
+    return f"{given}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"
+
+
+def _unknown_key(key: str) -> str:
+    if key in NOT_BUILT_KEYS:
+        return f"{key} ({NOT_BUILT_KEYS[key]}) is not built yet; remove it"
+    known = _known_keys()
+    close = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
+    hint = f"did you mean {close[0]}?" if close and close[0] != key else "it does not belong here; remove it"
+    return f"unknown key; {hint}"
+
+
+def _known_keys() -> list[str]:
+    schema = DialogForm.model_json_schema()
+    names = set(schema["properties"])
+    for definition in schema["$defs"].values():
+        names.update(definition.get("properties", ()))
+    return sorted(names)
+
+
+def _without_tag(given: Any, path: JSONPath) -> str:
+    if len(path) == 2 and path[0] == "turns":
+        turn = given.get("turn") if isinstance(given, dict) else None
+        return f"turn is {_short(turn)}; write User, Tool or Agent" if turn is not None else "the key turn is missing"
+    names = list(given) if isinstance(given, dict) else []
+    missing = [name for name in names if name in NOT_BUILT_MATCHERS]
+    if missing:
+        return f"the matcher {missing[0]} is not built yet; there are {', '.join(MATCHER_NAMES)}"
+    return f"{_short(given)} is no matcher; write exactly one of {', '.join(MATCHER_NAMES)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,168 @@
+"""The form of a golden dialog file, as pydantic models. ``dialog.py`` holds what is scored, made from these.
+
+Unknown keys are refused. The field names are those of the Agent Evaluation Metric's annotated dialogs. What needs more
+than one field to judge (turn numbers, references, order) is checked by ``check.py``.
+"""
+
+import re
+from datetime import date
+from typing import Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+
+from aem_monitor.golden.matchers import MatcherForm
+
+NOT_BUILT_KEYS: Final = {
+    "alternates": "alternatives of one turn",
+    "variants": "alternative paths",
+    "outcome": "end-state checks",
+    "threshold": "a threshold of one turn",
+}
+"""Keys that the format names and that nothing scores yet; refused with a message of their own."""
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _iso_date(value: Any) -> date:
+    if type(value) is date:
+        return value
+    if not isinstance(value, str) or not _ISO_DATE.fullmatch(value):
+        raise ValueError('a date is written "2026-11-30"')
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise ValueError(f"{value} is no day of the calendar") from None
+
+
+Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+TurnNo: TypeAlias = Annotated[int, Field(ge=0)]
+Texts: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
+Weight: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ReviewForm(_Form):
+    """Who vouches for the dialog. Without a review, or as draft, its runs enter no quality metric, gate or alert."""
+
+    status: Literal["human", "draft"] = "draft"
+    note: str | None = None
+
+
+AttributeScalar: TypeAlias = str | bool | int | float
+WhereForm: TypeAlias = (
+    Literal["any"] | dict[str, AttributeScalar | Annotated[tuple[AttributeScalar, ...], Field(strict=False)]]
+)
+
+
+class RecogniseForm(_Form):
+    """How a conversation is recognised as a run of this dialog when its spans do not name it."""
+
+    first_user: Texts = Field((), description="Spellings of the user's first message; default: the first User turn.")
+    where: WhereForm | None = Field(
+        None,
+        description="Resource or span attributes that a conversation must carry: a value, or a list of values any of "
+        "which will do. The word any lifts the restriction.",
+    )
+
+
+class DefaultForm(_Form):
+    """An optional argument: absent, or present with its default, is the same."""
+
+    default: JsonValue = None
+
+
+class ToolForm(_Form):
+    """What is known of a tool: what only reads, and which arguments may be left out."""
+
+    read_only: bool | Texts = Field(
+        False, description="Actions that change nothing; true: the whole tool (or a tool without actions)."
+    )
+    optional_args: Texts | dict[str, JsonValue] = Field(
+        (),
+        description="Per action: names, or a mapping of names to {default: value}; of a tool without actions directly.",
+    )
+
+
+class CallForm(_Form):
+    """The expected call."""
+
+    tool_id: Name
+    action: Name | None = None
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+
+
+class ReplyForm(_Form):
+    """The expected reply; its claims are judged, not its words."""
+
+    response: str
+
+
+class UserTurnForm(_Form):
+    """What the user says; starts an exchange, is not scored and has no number."""
+
+    turn: Literal["User"]
+    text: str
+
+
+class ToolTurnForm(_Form):
+    """An expected tool call."""
+
+    turn: Literal["Tool"]
+    turn_no: TurnNo
+    gold_turn: CallForm
+    result: JsonValue = Field(None, description="What the tool returned in the golden run. null is a result, too.")
+    depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
+    match: dict[str, MatcherForm] = Field(
+        default_factory=dict, description="Per argument, or dotted path into one: how it is compared."
+    )
+    tags: Texts = Field((), description="OrderInvariant_x: turns of one exchange with this tag come in any order.")
+    presence: Literal["required", "optional", "forbidden"] = "required"
+    effect: Literal["read", "write"] | None = None
+    weight: Weight = 1.0
+    critical: bool = False
+    skip: bool = False
+
+
+class AgentTurnForm(_Form):
+    """An expected reply. Without ``gold_turn`` only the mentions count."""
+
+    turn: Literal["Agent"]
+    turn_no: TurnNo
+    gold_turn: ReplyForm | None = None
+    must_mention: Texts = ()
+    must_not_mention: Texts = ()
+    depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
+    tags: Texts = ()
+    weight: Weight = 1.0
+    critical: bool = False
+    skip: bool = False
+
+
+TurnForm: TypeAlias = Annotated[UserTurnForm | ToolTurnForm | AgentTurnForm, Field(discriminator="turn")]
+
+
+class ForbiddenForm(_Form):
+    """A call that must never happen; without ``action`` any action of the tool."""
+
+    tool_id: Name
+    action: Name | None = None
+
+
+class DialogForm(_Form):
+    """A golden dialog: what a user says to an agent, the calls and replies expected, and how both are judged."""
+
+    dialog: Name
+    version: Annotated[int, Field(ge=0)] = 1
+    agent: Name | None = Field(None, description="Only runs of this agent (service.name) are runs of this dialog.")
+    review: ReviewForm = ReviewForm()
+    recognise: RecogniseForm = RecogniseForm()
+    reference_date: Annotated[date, BeforeValidator(_iso_date)] | None = Field(
+        None, description="What today means in the dialog; default: the day (UTC) of the run's first span."
+    )
+    tools: dict[str, ToolForm] = Field(default_factory=dict)
+    extra_calls: Literal["fail", "ignore_read_only", "ignore"] = "ignore_read_only"
+    turns: Annotated[tuple[TurnForm, ...], Field(strict=False)]
+    forbidden: Annotated[tuple[ForbiddenForm, ...], Field(strict=False)] = ()

@@ -32,7 +32,7 @@ def overrides(
         origin = f"environment variable {name}"
         if name not in known:
             faults.append(
-                f"{origin}: names no key of the configuration{did_you_mean(name, known)}; correct or unset it"
+                f"{origin}: names no key of the configuration; correct or unset it{did_you_mean(name, known)}"
             )
             continue
         path, annotation = known[name]
@@ -60,24 +60,25 @@ def variables(model: type[BaseModel]) -> dict[str, tuple[tuple[str, ...], Any]]:
 
 def section_of(annotation: Any) -> type[BaseModel] | None:
     """The section an annotation stands for, optional or not; None for a plain value."""
-    for member in _members(annotation):
+    for member in members_of(annotation):
         if isinstance(member, type) and issubclass(member, BaseModel):
             return member
     return None
 
 
-def _members(annotation: Any) -> list[Any]:
+def members_of(annotation: Any) -> list[Any]:
+    """The alternatives of a union, through ``Annotated``; any other type as a list of one."""
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _members(get_args(annotation)[0])
+        return members_of(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
-        return [member for part in get_args(annotation) for member in _members(part)]
+        return [member for part in get_args(annotation) for member in members_of(part)]
     return [annotation]
 
 
 def _typed(text: str, annotation: Any, origin: str) -> Any:
     """The value that ``text`` stands for where ``annotation`` is wanted; validation itself comes later."""
-    members = _members(annotation)
+    members = members_of(annotation)
     if any(get_origin(member) is tuple for member in members):
         if text.lstrip().startswith("["):
             return parse_document(text.encode(), origin).value

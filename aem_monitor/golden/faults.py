@@ -1,6 +1,6 @@
 """Faults of golden files, and what pydantic finds said in the words of the file."""
 
-import difflib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -8,11 +8,12 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from aem_monitor.errors import GoldenError
+from aem_monitor.document import Document, key_path
+from aem_monitor.errors import DocumentError, GoldenError
 from aem_monitor.golden.form import NOT_BUILT_KEYS, DialogForm
 from aem_monitor.golden.matchers import MATCHER_NAMES, NOT_BUILT_MATCHERS
-from aem_monitor.golden.reference import JSONPath, spell
-from aem_monitor.golden.source import Source
+from aem_monitor.golden.reference import JSONPath
+from aem_monitor.validation import did_you_mean, known_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,28 @@ class DialogFaultsError(GoldenError):
         self.faults = tuple(faults)
 
 
-def fault_at(file: str, source: Source, path: JSONPath, message: str) -> Fault:
+def fault_at(document: Document, path: JSONPath, message: str) -> Fault:
     """A fault of the value at ``path``."""
-    return Fault(file, source.line_of(path), f"{spell(path)}: {message}")
+    shown = key_path(path)
+    return Fault(document.name, document.line(path), f"{shown}: {message}" if shown else message)
 
 
-def form_faults(error: ValidationError, source: Source, file: str) -> list[Fault]:
+def document_faults(error: DocumentError, file: str) -> list[Fault]:
+    """The faults of a file that is not even YAML or JSON."""
+    faults = []
+    for text in error.faults:
+        line, _, message = text.removeprefix(f"{file}:").partition(": ")
+        faults.append(Fault(file, int(line), message) if line.isdigit() else Fault(file, 1, text))
+    return faults
+
+
+def form_faults(error: ValidationError, document: Document) -> list[Fault]:
     """What a pydantic error says, in the words of somebody who wrote the file; by rising line, without repetitions."""
     faults: dict[tuple[JSONPath, str], Fault] = {}
     for detail in error.errors(include_url=False):
-        path = _place(detail["loc"], source.value)
+        path = _place(detail["loc"], document.value)
         message = _message(detail, path)
-        faults.setdefault((path, message), fault_at(file, source, path, message))
+        faults.setdefault((path, message), fault_at(document, path, message))
     return sorted(faults.values(), key=lambda fault: fault.line)
 
 
@@ -82,7 +93,7 @@ def _message(detail: ErrorDetails, path: JSONPath) -> str:
     if kind == "missing":
         return f"the key {detail['loc'][-1]} is missing"
     if kind == "extra_forbidden":
-        return _unknown_key(str(detail["loc"][-1]))
+        return _unknown_key(detail["loc"])
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _without_tag(detail["input"], path)
     if kind == "literal_error":
@@ -94,21 +105,14 @@ def _message(detail: ErrorDetails, path: JSONPath) -> str:
     return f"{given}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"
 
 
-def _unknown_key(key: str) -> str:
+def _unknown_key(loc: tuple[str | int, ...]) -> str:
+    key = str(loc[-1])
     if key in NOT_BUILT_KEYS:
         return f"{key} ({NOT_BUILT_KEYS[key]}) is not built yet; remove it"
-    known = _known_keys()
-    close = difflib.get_close_matches(key, known, n=1, cutoff=0.75)
-    hint = f"did you mean {close[0]}?" if close and close[0] != key else "it does not belong here; remove it"
-    return f"unknown key; {hint}"
-
-
-def _known_keys() -> list[str]:
-    schema = DialogForm.model_json_schema()
-    names = set(schema["properties"])
-    for definition in schema["$defs"].values():
-        names.update(definition.get("properties", ()))
-    return sorted(names)
+    known = known_keys(DialogForm, loc[:-1])
+    if key in known:
+        return "this key belongs to another kind of turn; remove it"
+    return f"unknown key{did_you_mean(key, known) or '; known here: ' + ', '.join(known)}"
 
 
 def _without_tag(given: Any, path: JSONPath) -> str:
@@ -123,5 +127,5 @@ def _without_tag(given: Any, path: JSONPath) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else f"{text[:57]}..."

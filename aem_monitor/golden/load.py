@@ -12,12 +12,14 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from aem_monitor.document import Document
+from aem_monitor.errors import DocumentError
 from aem_monitor.golden.check import faults_of
 from aem_monitor.golden.dialog import Dialog, dialog_of
-from aem_monitor.golden.faults import DialogFaultsError, Fault, fault_at, form_faults
+from aem_monitor.golden.faults import DialogFaultsError, Fault, document_faults, fault_at, form_faults
 from aem_monitor.golden.form import DialogForm
-from aem_monitor.golden.source import Source, SourceError, read_source
 from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.yamlfile import MAX_BYTES, parse_document
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """Names of golden dialog files; what else lies in a directory is left alone."""
@@ -28,11 +30,14 @@ MAX_FILES: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class DialogSource:
-    """Where a dialog was read from. ``digest`` is the SHA-256 of the file."""
+    """The file of a dialog, for messages with a line. ``digest`` is the SHA-256 of its bytes."""
 
-    file: str
-    source: Source
+    document: Document
     digest: str
+
+    def line(self, *path: str | int) -> int:
+        """The line of a key, or of its nearest parent that the file has."""
+        return self.document.line(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
     faults: list[Fault] = []
     for path in _files(paths, faults):
         try:
-            content = path.read_bytes()
+            content = _content(path)
         except OSError as error:
             faults.append(Fault(str(path), 1, f"cannot be read: {error.strerror or error}"))
             continue
@@ -95,9 +100,9 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
         dialog, source = found
         other = sources.get(dialog.name)
         if other is not None:
-            line = source.source.line_of(("dialog",))
-            first = f"{other.file}:{other.source.line_of(('dialog',))}"
-            faults.append(Fault(str(path), line, f"dialog: {dialog.name} is also the name of {first}; rename one"))
+            first = f"{other.document.name}:{other.line('dialog')}"
+            message = f"dialog: {dialog.name} is also the name of {first}; rename one"
+            faults.append(Fault(str(path), source.line("dialog"), message))
             continue
         by_name[dialog.name], sources[dialog.name] = dialog, source
     return Dialogs(by_name, sources), tuple(faults)
@@ -105,31 +110,40 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
 
 def parse_dialog(content: bytes, file: str) -> tuple[Dialog, DialogSource] | list[Fault]:
     """One file's dialog, or its faults. ``file`` names it in messages; JSON is known by its suffix."""
+    if len(content) > MAX_BYTES:
+        return [Fault(file, 1, f"larger than {MAX_BYTES} bytes; one file holds one dialog")]
     try:
-        source = read_source(content, is_json=file.endswith(".json"))
-    except SourceError as error:
-        return [Fault(file, error.line, error.message)]
-    try:
-        form = DialogForm.model_validate(source.value)
-    except ValidationError as error:
-        return form_faults(error, source, file)
-    problems = faults_of(form)
-    if problems:
-        return [fault_at(file, source, problem.path, problem.message) for problem in problems]
-    return dialog_of(form), DialogSource(file, source, hashlib.sha256(content).hexdigest())
+        document = parse_document(content, file, json=file.endswith(".json"))
+    except DocumentError as error:
+        return document_faults(error, file)
+    found = _dialog(document)
+    if isinstance(found, Dialog):
+        return found, DialogSource(document, hashlib.sha256(content).hexdigest())
+    return found
 
 
 def dialog_from(value: JSON, name: str = "dialog") -> Dialog:
     """The dialog of a JSON value, for callers that hold no file. Raises ``DialogFaultsError``."""
-    source = Source(value, {})  # type: ignore[arg-type]
+    found = _dialog(Document(name, value))
+    if isinstance(found, Dialog):
+        return found
+    raise DialogFaultsError(found)
+
+
+def _dialog(document: Document) -> Dialog | list[Fault]:
     try:
-        form = DialogForm.model_validate(value)
+        form = DialogForm.model_validate(document.value)
     except ValidationError as error:
-        raise DialogFaultsError(form_faults(error, source, name)) from None
+        return form_faults(error, document)
     problems = faults_of(form)
     if problems:
-        raise DialogFaultsError([fault_at(name, source, problem.path, problem.message) for problem in problems])
+        return [fault_at(document, problem.path, problem.message) for problem in problems]
     return dialog_of(form)
+
+
+def _content(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        return stream.read(MAX_BYTES + 1)
 
 
 def _files(paths: Sequence[Path], faults: list[Fault]) -> Iterator[Path]:

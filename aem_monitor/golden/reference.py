@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from aem_monitor.document import KeyPath, key_path
 from aem_monitor.model.jsonvalue import JSON
 
-JSONPath: TypeAlias = tuple[str | int, ...]
+JSONPath: TypeAlias = KeyPath
 """Where a value stands in a JSON tree: names of objects and indexes of lists, from the root."""
 
 _STEP = re.compile(r'\.(?P<name>[^.\[\]{}"]+)|\[(?P<index>\d{1,9})\]|\["(?P<quoted>[^"\]]+)"\]')
@@ -76,14 +77,14 @@ def resolve(path: JSONPath, value: JSON) -> JSON:
     for depth, step in enumerate(path):
         if isinstance(step, str) and isinstance(value, Mapping):
             if step not in value:
-                raise LookupError(f"{spell(path[: depth + 1])} does not exist; there is {_names(value)}")
+                raise LookupError(f"{_spell(path[: depth + 1])} does not exist; there is {_names(value)}")
             value = value[step]
         elif isinstance(step, int) and isinstance(value, Sequence) and not isinstance(value, str):
             if step >= len(value):
-                raise LookupError(f"{spell(path[: depth + 1])} does not exist; the list has {len(value)} entries")
+                raise LookupError(f"{_spell(path[: depth + 1])} does not exist; the list has {len(value)} entries")
             value = value[step]
         else:
-            raise LookupError(f"{spell(path[: depth + 1])} does not exist; {spell(path[:depth])} is {_kind(value)}")
+            raise LookupError(f"{_spell(path[: depth + 1])} does not exist; {_spell(path[:depth])} is {_kind(value)}")
     return value
 
 
@@ -112,17 +113,8 @@ def spoken(value: JSON) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def spell(path: JSONPath) -> str:
-    """A path the way people write it: ``turns[2].gold_turn.args``; the root is ``the document``."""
-    out = ""
-    for step in path:
-        if isinstance(step, int):
-            out += f"[{step}]"
-        elif _STEP.fullmatch(f".{step}"):
-            out += f".{step}" if out else step
-        else:
-            out += f"[{json.dumps(step, ensure_ascii=False)}]"
-    return out or "the document"
+def _spell(path: JSONPath) -> str:
+    return key_path(path) or "the result"
 
 
 def _reference(found: re.Match[str]) -> Reference:

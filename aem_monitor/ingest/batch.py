@@ -14,9 +14,10 @@ Partition: TypeAlias = tuple[str, int]
 class Decoded:
     """The agent telemetry of one export request or message.
 
-    ``seen_spans`` counts all spans of the request, ``skipped`` those not decoded in full by bounded cause
-    (``ingest.causes``); spans + skipped = seen. ``max_end_ns`` is the latest end of any span, skipped ones included:
-    the sender's progress in event time (0 when there is none).
+    ``seen_spans`` counts all spans of the request, ``skipped`` those left out by bounded cause (``causes.Skipped``);
+    spans + skipped = seen. ``seen_logs`` and ``skipped_logs`` say the same of log records. ``altered`` counts values of
+    kept spans and records that were cut or repaired (``causes.Altered``). ``max_end_ns`` is the latest end of any span,
+    skipped ones included: the sender's progress in event time (0 when there is none).
     """
 
     spans: tuple[Span, ...] = ()
@@ -25,6 +26,8 @@ class Decoded:
     seen_logs: int = 0
     skipped: Mapping[str, int] = field(default_factory=dict)
     max_end_ns: int = 0
+    skipped_logs: Mapping[str, int] = field(default_factory=dict)
+    altered: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

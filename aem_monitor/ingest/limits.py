@@ -1,0 +1,43 @@
+"""Bounds on everything that comes from outside."""
+
+from dataclasses import dataclass
+
+from aem_monitor.errors import TooLargeError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one request or message may cost.
+
+    ``max_body_bytes`` counts after decompression; 64 MiB is what the OTLP specification recommends, and collectors
+    do send more than gRPC's default of 4 MiB. ``max_spans`` bounds spans (or log records) of one body, which is then
+    refused: 64 MiB hold two million empty spans. The others bound one value, and what is over them is cut and counted
+    while the span stays: ``max_attribute_chars`` the length of a string (bytes for a bytes value), ``max_depth`` the
+    nesting of an attribute value, ``max_attributes`` the entries of one map or list, ``max_events`` the events of one
+    span. Flattened conversations reach some thousand attributes, so these bounds are far above the SDK's own (128).
+    """
+
+    max_body_bytes: int = 64 * 2**20
+    max_attribute_chars: int = 2**20
+    max_depth: int = 64
+    max_attributes: int = 8192
+    max_events: int = 8192
+    max_spans: int = 250_000
+
+
+def check_body_size(size: int, limits: Limits) -> None:
+    """Raise TooLargeError for a body over the limit."""
+    if size > limits.max_body_bytes:
+        raise TooLargeError(
+            f"body of {size} bytes is over the limit of {limits.max_body_bytes}; "
+            "send smaller batches or raise max_body_bytes"
+        )
+
+
+def check_item_count(count: int, limits: Limits, what: str) -> None:
+    """Raise TooLargeError for a body of more spans or log records than the limit."""
+    if count > limits.max_spans:
+        raise TooLargeError(
+            f"{count} {what} in one body are over the limit of {limits.max_spans}; "
+            "send smaller batches or raise max_spans"
+        )

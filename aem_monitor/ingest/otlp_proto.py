@@ -1,0 +1,351 @@
+"""OTLP export requests as protobuf, decoded into spans and log records.
+
+The wire form of ``TracesData`` (what the collector's Kafka exporter writes) is that of ``ExportTraceServiceRequest``,
+and requests laid end to end are one request: both need no code of their own.
+
+Selection, the same for JSON: a block (one ResourceSpans) counts when some attribute key, scope name or event name in
+it, or a key of its resource, contains a marker. Spans of a counting block that carry no marker themselves are kept
+without attributes and events, because they link the agent's spans to their ancestors. Of the other blocks only spans
+that share a trace with an agent span of the same body are kept, likewise; the rest is skipped.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import DecodeError as ProtobufError
+from google.protobuf.message import Message
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from aem_monitor.errors import DecodeError
+from aem_monitor.ingest.batch import Decoded
+from aem_monitor.ingest.causes import Altered, Skipped
+from aem_monitor.ingest.limits import Limits, check_body_size, check_item_count
+from aem_monitor.ingest.otlp_repair import repair
+from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.ingest.wire import WireError, field_slices
+from aem_monitor.model.jsonvalue import AttributeValue
+from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, StatusCode
+
+_ZERO_TRACE: Final = bytes(16)
+_ZERO_SPAN: Final = bytes(8)
+_STATUS: Final = {0: StatusCode.UNSET, 1: StatusCode.OK, 2: StatusCode.ERROR}
+_RESOURCE_BLOCK: Final = 1
+"""Field number of ``resource_spans`` and ``resource_logs`` in their requests."""
+
+_Request = TypeVar("_Request", bound=Message)
+
+
+def decode_traces_proto(body: bytes, limits: Limits, keep: Prefilter) -> Decoded:
+    """Decode one or several concatenated trace export requests.
+
+    Raises:
+        DecodeError: the bytes are not such a request (``malformed``).
+        TooLargeError: the body or its number of spans is over the limit.
+    """
+    check_body_size(len(body), limits)
+    altered: Counter[str] = Counter()
+    request, body = _parse(ExportTraceServiceRequest, body, altered)
+    blocks = request.resource_spans
+    seen = sum(len(scope.spans) for block in blocks for scope in block.scope_spans)
+    check_item_count(seen, limits, "spans")
+    max_end = max(
+        (span.end_time_unix_nano for block in blocks for scope in block.scope_spans for span in scope.spans), default=0
+    )
+    if not keep.in_bytes(body):
+        return Decoded(seen_spans=seen, skipped=_skipped({Skipped.NO_AGENT_CONTENT: seen}), max_end_ns=max_end)
+    reader = _TraceReader(limits, keep, altered)
+    rest = [
+        block
+        for block, marked in zip(blocks, _marked(body, len(blocks), keep), strict=True)
+        if not (marked and reader.block(block))
+    ]
+    for block in rest:
+        reader.linking_spans(block)
+    return Decoded(
+        spans=tuple(reader.spans),
+        seen_spans=seen,
+        skipped=_skipped(reader.skipped),
+        max_end_ns=max_end,
+        altered=dict(altered),
+    )
+
+
+def decode_logs_proto(body: bytes, limits: Limits, keep: Prefilter) -> Decoded:
+    """Decode one or several concatenated logs export requests; only records of agents that name a span are kept.
+
+    Raises as ``decode_traces_proto``.
+    """
+    check_body_size(len(body), limits)
+    altered: Counter[str] = Counter()
+    request, body = _parse(ExportLogsServiceRequest, body, altered)
+    blocks = request.resource_logs
+    seen = sum(len(scope.log_records) for block in blocks for scope in block.scope_logs)
+    check_item_count(seen, limits, "log records")
+    if not keep.in_bytes(body):
+        return Decoded(seen_logs=seen, skipped_logs=_skipped({Skipped.NO_AGENT_CONTENT: seen}))
+    reader = _LogReader(limits, keep, altered)
+    for block in blocks:
+        reader.block(block)
+    return Decoded(
+        logs=tuple(reader.logs), seen_logs=seen, skipped_logs=_skipped(reader.skipped), altered=dict(altered)
+    )
+
+
+def _parse(kind: type[_Request], body: bytes, altered: Counter[str]) -> tuple[_Request, bytes]:
+    try:
+        return kind.FromString(body), body
+    except ProtobufError as error:
+        first = error
+    # One invalid string or one value nested too deep makes protobuf refuse the whole request.
+    try:
+        body = repair(body, cast("Descriptor", kind.DESCRIPTOR), altered)
+        return kind.FromString(body), body
+    except (ProtobufError, WireError) as error:
+        raise DecodeError(f"not an OTLP {kind.DESCRIPTOR.name} in protobuf ({len(body)} bytes): {first}") from error
+
+
+def _marked(body: bytes, count: int, keep: Prefilter) -> Sequence[bool]:
+    """Which of the ``count`` top-level blocks contain a marker, by their bytes."""
+    if count == 1:
+        return (True,)
+    slices = [(start, end) for number, start, end in field_slices(body) if number == _RESOURCE_BLOCK]
+    if len(slices) != count:
+        return (True,) * count
+    return [keep.in_bytes(body, start, end) for start, end in slices]
+
+
+def _skipped(counts: dict[Skipped, int] | Counter[Skipped]) -> dict[str, int]:
+    return {str(cause): number for cause, number in counts.items() if number}
+
+
+class _ValueReader:
+    """Attribute values and what surrounds spans and log records."""
+
+    def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
+        self._keep = keep
+        self._altered = altered
+        self._max_chars = limits.max_attribute_chars
+        self._max_depth = limits.max_depth
+        self._max_entries = limits.max_attributes
+        self._max_events = limits.max_events
+
+    def text(self, text: str) -> str:
+        if len(text) <= self._max_chars:
+            return text
+        self._altered[Altered.STRING_CUT] += 1
+        return text[: self._max_chars]
+
+    def attributes(self, pairs: Any, depth: int = 1) -> dict[str, AttributeValue]:
+        decoded: dict[str, AttributeValue] = {}
+        longest = self._max_chars
+        for pair in self._bounded(pairs, self._max_entries):
+            key = pair.key
+            value = pair.value
+            if len(key) > longest:
+                key = self.text(key)
+            # The common case in line: this loop is where decoding spends its time.
+            if value.WhichOneof("value") == "string_value":
+                text = value.string_value
+                decoded[key] = text if len(text) <= longest else self.text(text)
+            else:
+                decoded[key] = self.value(value, depth)
+        return decoded
+
+    def value(self, value: Any, depth: int = 1) -> AttributeValue:
+        match value.WhichOneof("value"):
+            case "string_value":
+                return self.text(value.string_value)
+            case "int_value":
+                return int(value.int_value)
+            case "bool_value":
+                return bool(value.bool_value)
+            case "double_value":
+                return float(value.double_value)
+            case "bytes_value":
+                return self._bytes(value.bytes_value)
+            case "array_value" | "kvlist_value" if depth > self._max_depth:
+                self._altered[Altered.TOO_DEEP] += 1
+                return None
+            case "array_value":
+                return [
+                    self.value(item, depth + 1) for item in self._bounded(value.array_value.values, self._max_entries)
+                ]
+            case "kvlist_value":
+                return self.attributes(value.kvlist_value.values, depth + 1)
+            case _:
+                # Unset, or an index into a string table that only profiles have.
+                return None
+
+    def resource(self, block: Any) -> Resource:
+        return Resource(self.attributes(block.resource.attributes))
+
+    def scope(self, scoped: Any) -> Scope:
+        scope = scoped.scope
+        return Scope(self.text(scope.name), self.text(scope.version))
+
+    def any_named(self, pairs: Iterable[Any]) -> bool:
+        """Whether a key of these attributes contains a marker."""
+        in_name = self._keep.in_name
+        return any(in_name(pair.key) for pair in pairs)
+
+    def _bytes(self, data: bytes) -> bytes:
+        if len(data) <= self._max_chars:
+            return data
+        self._altered[Altered.STRING_CUT] += 1
+        return data[: self._max_chars]
+
+    def _bounded(self, items: Any, limit: int) -> Any:
+        if len(items) <= limit:
+            return items
+        self._altered[Altered.TOO_MANY] += 1
+        return items[:limit]
+
+
+class _TraceReader(_ValueReader):
+    def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
+        super().__init__(limits, keep, altered)
+        self.spans: list[Span] = []
+        self.skipped: Counter[Skipped] = Counter()
+        self._agent_traces: set[bytes] = set()
+
+    def block(self, block: Any) -> bool:
+        """Read one ResourceSpans; False, with nothing read, when no name in it contains a marker."""
+        scoped_spans = [(scoped, list(scoped.spans)) for scoped in block.scope_spans]
+        of_agent = [
+            [self._of_agent(span, in_scope) for span in spans]
+            for scoped, spans in scoped_spans
+            for in_scope in (self._keep.in_name(scoped.scope.name),)
+        ]
+        if not any(map(any, of_agent)) and not self.any_named(block.resource.attributes):
+            return False
+        resource = self.resource(block)
+        for (scoped, spans), flags in zip(scoped_spans, of_agent, strict=True):
+            scope = self.scope(scoped)
+            for span, agent in zip(spans, flags, strict=True):
+                if self._valid(span):
+                    self.spans.append(
+                        self._full(span, resource, scope) if agent else self._light(span, resource, scope)
+                    )
+                    if agent:
+                        self._agent_traces.add(span.trace_id)
+        return True
+
+    def linking_spans(self, block: Any) -> None:
+        """Of a block without any marker keep the spans that share a trace with an agent's span."""
+        resource: Resource | None = None
+        for scoped in block.scope_spans:
+            for span in scoped.spans:
+                if span.trace_id not in self._agent_traces:
+                    self.skipped[Skipped.NO_AGENT_CONTENT] += 1
+                elif self._valid(span):
+                    resource = resource or self.resource(block)
+                    self.spans.append(self._light(span, resource, self.scope(scoped)))
+
+    def _of_agent(self, span: Any, in_scope: bool) -> bool:
+        if in_scope or self.any_named(span.attributes):
+            return True
+        in_name = self._keep.in_name
+        return any(in_name(event.name) for event in span.events)
+
+    def _valid(self, span: Any) -> bool:
+        trace_id, span_id = span.trace_id, span.span_id
+        if len(trace_id) == 16 and len(span_id) == 8 and trace_id != _ZERO_TRACE and span_id != _ZERO_SPAN:
+            return True
+        self.skipped[Skipped.INVALID_ID] += 1
+        return False
+
+    def _full(self, span: Any, resource: Resource, scope: Scope) -> Span:
+        status = span.status
+        return Span(
+            span.trace_id.hex(),
+            span.span_id.hex(),
+            self._parent(span.parent_span_id),
+            self.text(span.name),
+            span.kind,
+            span.start_time_unix_nano,
+            span.end_time_unix_nano,
+            self.attributes(span.attributes),
+            tuple(
+                SpanEvent(self.text(event.name), event.time_unix_nano, self.attributes(event.attributes))
+                for event in self._bounded(span.events, self._max_events)
+            ),
+            _STATUS.get(status.code, StatusCode.UNSET),
+            self.text(status.message),
+            resource,
+            scope,
+            span.dropped_attributes_count + span.dropped_events_count,
+        )
+
+    def _light(self, span: Any, resource: Resource, scope: Scope) -> Span:
+        return Span(
+            span.trace_id.hex(),
+            span.span_id.hex(),
+            self._parent(span.parent_span_id),
+            self.text(span.name),
+            span.kind,
+            span.start_time_unix_nano,
+            span.end_time_unix_nano,
+            {},
+            (),
+            _STATUS.get(span.status.code, StatusCode.UNSET),
+            "",
+            resource,
+            scope,
+        )
+
+    def _parent(self, parent: bytes) -> str | None:
+        if not parent or parent == _ZERO_SPAN:
+            return None
+        if len(parent) == 8:
+            return parent.hex()
+        self._altered[Altered.UNREADABLE_VALUE] += 1
+        return None
+
+
+class _LogReader(_ValueReader):
+    def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
+        super().__init__(limits, keep, altered)
+        self.logs: list[LogRecord] = []
+        self.skipped: Counter[Skipped] = Counter()
+
+    def block(self, block: Any) -> None:
+        """Read one ResourceLogs."""
+        resource: Resource | None = None
+        for scoped in block.scope_logs:
+            in_scope = self._keep.in_name(scoped.scope.name)
+            scope = self.scope(scoped)
+            for record in scoped.log_records:
+                name = _event_name(record)
+                trace_id, span_id = record.trace_id, record.span_id
+                if not (in_scope or self._keep.in_name(name) or self.any_named(record.attributes)):
+                    self.skipped[Skipped.NO_AGENT_CONTENT] += 1
+                elif not span_id or span_id == _ZERO_SPAN:
+                    self.skipped[Skipped.NO_SPAN_ID] += 1
+                elif len(span_id) != 8 or len(trace_id) != 16 or trace_id == _ZERO_TRACE:
+                    self.skipped[Skipped.INVALID_ID] += 1
+                else:
+                    resource = resource or self.resource(block)
+                    self.logs.append(
+                        LogRecord(
+                            trace_id.hex(),
+                            span_id.hex(),
+                            record.time_unix_nano or record.observed_time_unix_nano,
+                            self.text(name),
+                            self.value(record.body),
+                            self.attributes(record.attributes),
+                            resource,
+                            scope,
+                        )
+                    )
+
+
+def _event_name(record: Any) -> str:
+    """The record's own event name, else the attribute that carried it before the field existed."""
+    name: str = record.event_name
+    for pair in record.attributes if not name else ():
+        if pair.key == "event.name":
+            name = pair.value.string_value
+    return name

@@ -231,7 +231,6 @@ class Dialog:
 def dialog_of(form: DialogForm) -> Dialog:
     """The dialog of a form that ``check.faults_of`` found nothing wrong with."""
     turns = tuple(_turn(turn, index) for index, turn in enumerate(form.turns))
-    where = form.recognise.where
     return Dialog(
         name=form.dialog,
         version=form.version,
@@ -239,9 +238,7 @@ def dialog_of(form: DialogForm) -> Dialog:
         review=Review(draft=form.review.status == "draft", note=form.review.note),
         recognise=Recognise(
             first_user=form.recognise.first_user,
-            where=where
-            if where is None or where == "any"
-            else {name: value if isinstance(value, tuple) else (value,) for name, value in where.items()},
+            where=form.recognise.where,
         ),
         reference_date=form.reference_date,
         tools=_tools(form),

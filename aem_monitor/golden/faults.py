@@ -97,7 +97,8 @@ def _message(detail: ErrorDetails, path: JSONPath) -> str:
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         return _without_tag(detail["input"], path)
     if kind == "literal_error":
-        return f"{given} is none of {context.get('expected')}"
+        expected = str(context.get("expected"))
+        return f"{given} is not {'true' if expected == 'True' else expected}"
     if kind == "value_error":
         return str(context.get("error"))
     if kind in _KINDS:

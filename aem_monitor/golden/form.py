@@ -8,7 +8,7 @@ import re
 from datetime import date
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
 
 from aem_monitor.golden.matchers import MatcherForm
 
@@ -52,16 +52,50 @@ class ReviewForm(_Form):
 
 
 AttributeScalar: TypeAlias = str | bool | int | float
-WhereForm: TypeAlias = (
-    Literal["any"] | dict[str, AttributeScalar | Annotated[tuple[AttributeScalar, ...], Field(strict=False)]]
-)
+
+
+def _where(value: Any) -> Any:
+    """Every value of the restriction as a list, so that only one form is read later."""
+    if value is None or value == "any":
+        return value
+    if not isinstance(value, dict) or not value:
+        raise ValueError("write the word any, or attributes with a value or a list of values: {deployment: canary}")
+    lists = {name: wanted if isinstance(wanted, list | tuple) else [wanted] for name, wanted in value.items()}
+    for name, wanted in lists.items():
+        if not wanted or not all(isinstance(one, str | bool | int | float) for one in wanted):
+            raise ValueError(f"{name} needs a text, number or boolean, or a list of them that is not empty")
+    return lists
+
+
+WhereForm: TypeAlias = Annotated[
+    Literal["any"] | dict[str, Annotated[tuple[AttributeScalar, ...], Field(strict=False)]] | None,
+    BeforeValidator(_where),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "any"},
+                {"type": "null"},
+                {
+                    "type": "object",
+                    "minProperties": 1,
+                    "additionalProperties": {
+                        "anyOf": [
+                            {"type": ["string", "boolean", "number"]},
+                            {"type": "array", "minItems": 1, "items": {"type": ["string", "boolean", "number"]}},
+                        ]
+                    },
+                },
+            ]
+        }
+    ),
+]
 
 
 class RecogniseForm(_Form):
     """How a conversation is recognised as a run of this dialog when its spans do not name it."""
 
     first_user: Texts = Field((), description="Spellings of the user's first message; default: the first User turn.")
-    where: WhereForm | None = Field(
+    where: WhereForm = Field(
         None,
         description="Resource or span attributes that a conversation must carry: a value, or a list of values any of "
         "which will do. The word any lifts the restriction.",

@@ -44,7 +44,7 @@ def explain(error: ValidationError, document: Document, model: type[BaseModel] |
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean x?)`` where a known word is near, else nothing."""
+    """``; did you mean 'x'?`` where a known word is near, else nothing."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 

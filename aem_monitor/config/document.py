@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -15,16 +15,15 @@ from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 
 from aem_monitor.config.environment import PREFIX, members_of, section_of
-from aem_monitor.config.ingest import Kafka, KafkaTopic
+from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.root import Config
+from aem_monitor.config.schema import DEFAULTS, KAFKA_DEFAULTS, sections
 from aem_monitor.config.units import Address, parse_duration, parse_size
 
 REFERENCE = Path("deploy/docs/configuration.md")
 EXAMPLE = Path("deploy/aem-monitor.example.yaml")
 
 _COMMENT_WIDTH = 96
-_DEFAULTS: Mapping[str, Any] = Config().model_dump(mode="json")
-_KAFKA: Mapping[str, Any] = Kafka(bootstrap_servers=("localhost:9092",)).model_dump(mode="json")
 _TYPE_NAMES: Mapping[Any, str] = {
     bool: "boolean",
     int: "integer",
@@ -64,7 +63,7 @@ file, each fault with its line, or prints the configuration in force.
 def reference() -> str:
     """The reference page, Markdown."""
     parts = [_INTRODUCTION]
-    for path, section, written in _sections():
+    for path, section, written in sections():
         parts.append(f"\n## `{'.'.join(path)}`\n\n{_about(section)}\n")
         plain = [key for key, field in section.model_fields.items() if section_of(field.annotation) is None]
         if plain:
@@ -78,26 +77,8 @@ def example() -> str:
         "# Configuration of aem-monitor: every key with its default. Keep what you change, delete the rest.",
         "# Written by `make docs`; the reference page is deploy/docs/configuration.md.",
     ]
-    lines += _example(Config, {**_DEFAULTS, "golden": {"paths": ["golden"]}}, "")
+    lines += _example(Config, {**DEFAULTS, "golden": {"paths": ["golden"]}}, "")
     return "\n".join(lines) + "\n"
-
-
-def _sections() -> Iterator[tuple[tuple[str, ...], type[BaseModel], Mapping[str, Any]]]:
-    """Every section: key path, model, and its defaults as the file writes them."""
-
-    def below(
-        path: tuple[str, ...], model: type[BaseModel], written: Mapping[str, Any]
-    ) -> Iterator[tuple[tuple[str, ...], type[BaseModel], Mapping[str, Any]]]:
-        for key, field in model.model_fields.items():
-            section = section_of(field.annotation)
-            if section is not None:
-                defaults = _KAFKA if section is Kafka else written[key]
-                yield (*path, key), section, defaults
-                if section is Kafka:
-                    yield (*path, key, "topics[]"), KafkaTopic, defaults["topics"][0]
-                yield from below((*path, key), section, defaults)
-
-    yield from below((), Config, _DEFAULTS)
 
 
 def _table(section: type[BaseModel], written: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -143,7 +124,7 @@ def _example(model: type[BaseModel], written: Mapping[str, Any], indent: str) ->
         if section is None:
             lines.append(f"{indent}{key}: {_inline(written[key])}")
         elif section is Kafka:
-            lines += [f"{indent}# {line}".rstrip() for line in [f"{key}:", *_example(Kafka, _KAFKA, "  ")]]
+            lines += [f"{indent}# {line}".rstrip() for line in [f"{key}:", *_example(Kafka, KAFKA_DEFAULTS, "  ")]]
         else:
             lines += [f"{indent}{key}:", *_example(section, written[key], indent + "  ")]
     return lines

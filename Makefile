@@ -1,0 +1,73 @@
+# make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: print and exit)
+# make test    the whole test suite, with a real Apache Kafka and a real Prometheus
+# make lint types docs clean
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+
+PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
+	"$$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$name"; break; }; done)
+VENV ?= .venv
+BIN := $(VENV)/bin
+ARGS ?=
+TESTS ?= tests
+
+# Stamps: what is newer than its stamp is installed again, everything else costs nothing.
+RUN_STAMP := $(VENV)/.installed
+DEV_STAMP := $(VENV)/.installed-dev
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: help demo test services lint format types docs clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+
+demo: $(RUN_STAMP)
+	@$(BIN)/aem-monitor demo $(ARGS)
+
+test: $(DEV_STAMP) services
+	$(BIN)/python -m pytest $(TESTS) $(ARGS)
+
+# Without them the tests that need a service are skipped, or fail where CI is set.
+services: $(DEV_STAMP)
+	@if [ -f tests/services/install.py ]; then $(BIN)/python -m tests.services.install \
+		|| echo 'make: some services are missing; their tests will not run' >&2; fi
+
+lint: $(DEV_STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(DEV_STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(DEV_STAMP)
+	$(BIN)/mypy
+
+docs: $(RUN_STAMP)
+	$(BIN)/python -m aem_monitor.config.document
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo 'make: aem-monitor needs Python 3.11 or newer, and no python3 here is.' >&2; \
+		echo '  Debian/Ubuntu: apt-get install python3 python3-venv    macOS: brew install python    or python.org' >&2; \
+		echo '  A Python elsewhere: make PYTHON=/path/to/python3 ...' >&2; exit 1; fi
+	@if ! "$(PYTHON)" -c 'import venv, ensurepip' >/dev/null 2>&1; then \
+		version=$$("$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		echo "make: $(PYTHON) cannot make virtual environments; on Debian/Ubuntu: apt-get install python$$version-venv" >&2; \
+		exit 1; fi
+	"$(PYTHON)" -m venv $(VENV)
+
+$(RUN_STAMP): pyproject.toml | $(BIN)/python
+	@echo 'Installing aem-monitor into $(VENV) ...' >&2
+	@$(PIP) install --quiet --editable .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(BIN)/python
+	@echo 'Installing aem-monitor and what its tests need into $(VENV) ...' >&2
+	@$(PIP) install --quiet --editable '.[dev]'
+	@touch $@ $(RUN_STAMP)

@@ -1,0 +1,36 @@
+"""What a command is, and the table of all of them."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, TypeAlias, cast
+
+Handler: TypeAlias = Callable[[Namespace], int]
+"""Carries a command out and returns its exit code; faults are raised as ``AemMonitorError``."""
+
+
+class CommandModule(Protocol):
+    """The module of a command."""
+
+    def configure(self, parser: ArgumentParser) -> None:
+        """Add the command's arguments, and its ``Handler`` with ``parser.set_defaults(handler=...)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command by name. Its module is imported only when the command is used: ``--help`` stays quick."""
+
+    name: str
+    summary: str
+    module: str
+
+    def load(self) -> CommandModule:
+        """Import the module."""
+        return cast("CommandModule", import_module(self.module))
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
+)
+"""All commands, in the order in which `--help` lists them."""

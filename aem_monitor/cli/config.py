@@ -1,0 +1,42 @@
+"""``aem-monitor config check`` and ``config schema``."""
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.config.effective import effective_yaml
+from aem_monitor.config.load import load_config
+from aem_monitor.config.schema import json_schema
+from aem_monitor.golden.load import Dialogs, load_dialogs
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the two actions."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    check = actions.add_parser(
+        "check",
+        help="say what is wrong with a configuration, or print the one in force",
+        description="Reads the file, the environment and the golden dialogs as `run` would. Prints the configuration "
+        "in force (without secrets) and the dialogs, or every fault with its line (exit code 2).",
+    )
+    check.add_argument("--config", metavar="FILE", type=Path, help="configuration file (default: the defaults alone)")
+    check.set_defaults(handler=_check)
+    schema = actions.add_parser("schema", help="print the JSON Schema of the configuration file")
+    schema.set_defaults(handler=_schema)
+
+
+def _check(arguments: Namespace) -> int:
+    config = load_config(arguments.config, os.environ)
+    dialogs = load_dialogs(config.golden.paths) if config.golden.paths else Dialogs()
+    write_text(effective_yaml(config))
+    write_text(f"# golden dialogs: {len(dialogs)}\n")
+    for dialog in dialogs:
+        draft = ", draft" if dialog.review.draft else ""
+        write_text(f"#   {dialog.name} (version {dialog.version}{draft})\n")
+    return 0
+
+
+def _schema(_: Namespace) -> int:
+    write_json(json_schema())
+    return 0

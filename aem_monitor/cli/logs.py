@@ -1,0 +1,55 @@
+"""Log lines on standard error, as text or as JSON."""
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+LEVELS = ("debug", "info", "warning", "error")
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class TextLines(logging.Formatter):
+    """``2026-11-30T12:00:00.000Z info aem_monitor.daemon: message key=value``, on one line whatever it holds."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = "".join(f" {name}={value}" for name, value in _fields(record).items())
+        line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
+        line = line.replace("\r", "\\r").replace("\n", "\\n")
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time, level, logger, message, the fields given as ``extra``, exception."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, object] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **_fields(record),
+        }
+        if record.exc_info:
+            entry["exception"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False, default=str)
+
+
+def start_logging(level: str, form: str = "text") -> None:
+    """Send log lines of ``level`` and above to standard error; may be called again when the configuration changes."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
+    # The Kafka client logs every reconnect at warning and its protocol at debug; its errors matter, the rest does not.
+    logging.getLogger("kafka").setLevel(max(logging.ERROR, logging.getLevelNamesMapping()[level.upper()]))
+
+
+def _time(record: logging.LogRecord) -> str:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+
+
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    """What the caller gave as ``extra``."""
+    return {name: value for name, value in vars(record).items() if name not in _STANDARD}

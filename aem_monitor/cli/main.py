@@ -1,0 +1,103 @@
+"""Entry point: ``aem-monitor COMMAND``.
+
+Standard output carries data only, everything else goes to standard error. Exit codes: 0 done, 1 failed while running,
+2 usage or input error, 130 interrupted, 141 the reader of standard output has gone.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import TextIO
+
+from aem_monitor import __version__
+from aem_monitor.cli.command import COMMANDS, Command, Handler
+from aem_monitor.cli.logs import LEVELS, start_logging
+from aem_monitor.errors import AemMonitorError, ConfigError, DecodeError, DocumentError, GoldenError, UsageError
+
+DONE = 0
+FAILED = 1
+UNUSABLE = 2
+INTERRUPTED = 130
+READER_GONE = 141
+
+_INPUT_ERRORS = (UsageError, ConfigError, GoldenError, DocumentError, DecodeError)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Carry out one command line and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        _utf8(stream)
+    try:
+        arguments = build_parser(_chosen(words)).parse_args(words)
+    except SystemExit as stop:
+        return _flushed(stop.code if isinstance(stop.code, int) else UNUSABLE)
+    start_logging(arguments.log_level or "info")
+    handler: Handler = arguments.handler
+    try:
+        return _flushed(handler(arguments))
+    except BrokenPipeError:
+        return _reader_gone()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except AemMonitorError as error:
+        print(f"aem-monitor: {error}" if "\n" not in str(error) else error, file=sys.stderr)
+        return UNUSABLE if isinstance(error, _INPUT_ERRORS) else FAILED
+
+
+def build_parser(chosen: Command | None) -> argparse.ArgumentParser:
+    """The parser of all commands; only the chosen one's arguments are filled in."""
+    parser = argparse.ArgumentParser(
+        prog="aem-monitor",
+        description="Scores every turn of tool-calling agents against golden dialogs, from their trace spans, and "
+        "names what broke first.",
+        epilog="`aem-monitor COMMAND --help` explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"aem-monitor {__version__}")
+    parser.add_argument(
+        "--log-level", choices=LEVELS, default=None, help="least severity written to standard error (default: info)"
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        sub = commands.add_parser(command.name, help=command.summary, description=_sentence(command.summary))
+        if command is chosen:
+            command.load().configure(sub)
+    return parser
+
+
+def _chosen(words: Sequence[str]) -> Command | None:
+    """The command that the words name; its module alone is imported."""
+    by_name = {command.name: command for command in COMMANDS}
+    return next((by_name[word] for word in words if word in by_name), None)
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _utf8(stream: TextIO) -> None:
+    """JSON is UTF-8 whatever the locale says."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _reader_gone()
+    return code
+
+
+def _reader_gone() -> int:
+    """Whoever read standard output has left (``| head``): be silent, also when the interpreter flushes at its end."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return READER_GONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

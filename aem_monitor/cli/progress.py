@@ -1,0 +1,63 @@
+"""A progress bar on standard error for inputs that take long."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO, TypeAlias
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+Report: TypeAlias = Callable[[int, int], None]
+"""``report(done, total)`` in bytes; ``total`` may grow."""
+
+LONG = 8 * 2**20
+"""Bytes below which an input is read before anybody looks for a bar."""
+
+
+@contextmanager
+def progress_bar(label: str, stream: TextIO | None = None) -> Iterator[Report]:
+    """Yield a ``Report`` that draws on ``stream`` (standard error) while the block runs.
+
+    Draws nothing where the stream is no terminal, so that logs of batch jobs stay readable, and nothing for inputs of
+    less than 8 MiB. The bar is removed at the end.
+    """
+    target = sys.stderr if stream is None else stream
+    if not target.isatty():
+        yield _silent
+        return
+    bar = _Bar(label, target)
+    try:
+        yield bar.report
+    finally:
+        bar.stop()
+
+
+def _silent(_done: int, _total: int) -> None:
+    return
+
+
+class _Bar:
+    def __init__(self, label: str, stream: TextIO) -> None:
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            DownloadColumn(binary_units=True),
+            TimeRemainingColumn(),
+            console=Console(file=stream),
+            transient=True,
+        )
+        self._task = self._progress.add_task(label, total=None)
+        self._started = False
+
+    def report(self, done: int, total: int) -> None:
+        if not self._started:
+            if total < LONG:
+                return
+            self._progress.start()
+            self._started = True
+        self._progress.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        if self._started:
+            self._progress.stop()

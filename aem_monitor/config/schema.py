@@ -1,0 +1,48 @@
+"""The configuration file's sections with their defaults, and its JSON Schema."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from pydantic import BaseModel
+
+from aem_monitor.config.environment import section_of
+from aem_monitor.config.ingest import Kafka, KafkaTopic
+from aem_monitor.config.root import Config
+
+DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
+"""The default of every key, as the file writes it."""
+
+KAFKA_DEFAULTS: Final[Mapping[str, Any]] = Kafka(bootstrap_servers=("localhost:9092",)).model_dump(mode="json")
+"""The same for ``ingest.kafka``, which is off by default."""
+
+DescribedSection: TypeAlias = tuple[tuple[str, ...], type[BaseModel], Mapping[str, Any]]
+"""Key path of a section, its model, its defaults as the file writes them."""
+
+
+def sections() -> Iterator[DescribedSection]:
+    """Every section, outer ones first; the entries of ``ingest.kafka.topics`` as ``topics[]``."""
+    yield from _below((), Config, DEFAULTS)
+
+
+def _below(path: tuple[str, ...], model: type[BaseModel], defaults: Mapping[str, Any]) -> Iterator[DescribedSection]:
+    for key, field in model.model_fields.items():
+        section = section_of(field.annotation)
+        if section is None:
+            continue
+        written = KAFKA_DEFAULTS if section is Kafka else defaults[key]
+        yield (*path, key), section, written
+        if section is Kafka:
+            yield (*path, key, "topics[]"), KafkaTopic, written["topics"][0]
+        yield from _below((*path, key), section, written)
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of the file, defaults written as in the file."""
+    schema = Config.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "aem-monitor configuration"
+    for _, model, written in sections():
+        for key, described in schema["$defs"][model.__name__]["properties"].items():
+            if "default" in described:
+                described["default"] = written[key]
+    return schema

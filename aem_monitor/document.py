@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from aem_monitor.model.jsonvalue import JSON
 
@@ -23,17 +23,21 @@ class Document:
     origins: Mapping[KeyPath, str] = field(default_factory=dict)
 
     def locate(self, path: KeyPath) -> KeyPath:
-        """The part of ``path`` that exists in the file; components a validator added (union tags) are skipped."""
+        """The part of ``path`` that exists; components a validator added (union tags) are skipped."""
         known: KeyPath = ()
+        value: Any = self.value
         for component in path:
-            candidate = (*known, component)
-            if candidate in self.lines or any(origin[: len(candidate)] == candidate for origin in self.origins):
-                known = candidate
+            in_mapping = isinstance(value, dict) and component in value
+            in_list = isinstance(value, list) and isinstance(component, int) and 0 <= component < len(value)
+            if in_mapping or in_list:
+                known = (*known, component)
+                value = value[component]
         return known
 
     def line(self, path: KeyPath) -> int:
         """Line of ``path``, or of the nearest enclosing value that the file has."""
-        return self.lines.get(self.locate(path), 1)
+        known = self.locate(path)
+        return next((self.lines[known[:end]] for end in range(len(known), -1, -1) if known[:end] in self.lines), 1)
 
     def where(self, path: KeyPath) -> str:
         """``file:line`` of a path, or the name of the other place its value came from."""
@@ -41,7 +45,7 @@ class Document:
         for length in range(len(known), 0, -1):
             if known[:length] in self.origins:
                 return self.origins[known[:length]]
-        return f"{self.name}:{self.lines.get(known, 1)}"
+        return f"{self.name}:{self.line(known)}"
 
     def with_origins(self, value: JSON, origins: Mapping[KeyPath, str]) -> "Document":
         """The same document with ``value`` in place, parts of which come from ``origins``."""

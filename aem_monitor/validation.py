@@ -98,6 +98,10 @@ def _message(fault: Any, path: KeyPath, known: Sequence[str]) -> str:
         return f"unknown key{_suggestion(path, known)}"
     if kind == "missing":
         return "required, but missing; add it"
+    if kind in ("model_type", "model_attributes_type"):
+        return f"must be a mapping of keys to values{_got(fault['input'], path)}"
+    if kind == "path_type":
+        return f"must be the path of a file or folder{_got(fault['input'], path)}"
     text: str = fault["msg"]
     if kind in ("value_error", "assertion_error"):
         return text.partition(", ")[2] or text

@@ -9,7 +9,7 @@ from aem_monitor.model.jsonvalue import JSON
 
 HIDDEN = "<hidden>"
 
-_URL_PASSWORD = re.compile(r"(?<=://)([^:@/]*):[^@/]*@")
+_URL_PASSWORD = re.compile(r"(?<=://)([^:@/]*):[^?]*@")
 _URL_QUERY_SECRET = re.compile(r"(?<=[?&])((?:password|passwd|secret|token|sslpassword)=)[^&]*", re.IGNORECASE)
 
 

@@ -1,5 +1,6 @@
 """The whole configuration."""
 
+import re
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -12,6 +13,7 @@ from aem_monitor.validation import KeyFaultError
 
 AttributeScalar: TypeAlias = str | bool | int | float
 
+_DATABASE_URL = re.compile(r"(sqlite|postgresql)(\+[a-z0-9]+)?://")
 _WHERE_FORM = "must be null, the word any, or attributes with a value or a list of values: {deployment.name: canary}"
 
 
@@ -34,6 +36,19 @@ Where: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [{"const": "any"}, {"type": "object"}, {"type": "null"}]}),
 ]
 """None: no recognition by text; ``any``: unrestricted; else attributes, each with the values any of which will do."""
+
+
+def _database_url(value: Any) -> Any:
+    if isinstance(value, str) and not _DATABASE_URL.match(value):
+        # The value itself may hold a password, so the message does not repeat it.
+        raise ValueError(
+            "must be an SQLAlchemy URL of SQLite or PostgreSQL: sqlite:///file.db, postgresql+psycopg://user@host/name"
+        )
+    return value
+
+
+DatabaseUrl: TypeAlias = Annotated[str, BeforeValidator(_database_url)]
+"""An SQLAlchemy URL."""
 
 
 class Golden(Section):
@@ -77,9 +92,8 @@ class Scoring(Section):
 class Store(Section):
     """Where verdicts, evidence and counter totals are kept."""
 
-    url: str = Field(
+    url: DatabaseUrl = Field(
         "sqlite:///aem-monitor.db",
-        pattern=r"^(sqlite|postgresql)(\+[a-z0-9]+)?://",
         description="Database as an SQLAlchemy URL. A relative SQLite path counts from the working directory.",
     )
     replica: str = Field(

@@ -1,0 +1,136 @@
+"""What a configuration file may say, and how it is told what is wrong with it."""
+
+from pathlib import Path
+
+import pytest
+
+from aem_monitor.config.load import load_config, require_golden
+from aem_monitor.config.root import Config
+from aem_monitor.config.units import Address
+from aem_monitor.errors import ConfigError
+
+BAD = Path(__file__).parent / "bad"
+
+MESSAGES: dict[str, list[str]] = {
+    "bare-number-duration.yaml": ['3: assembly.idle: a duration is written with its unit: "500ms", "30s"'],
+    "boolean-as-text.yaml": ["4: ingest.otlp_http.insecure: must be a valid boolean, not 'yes'"],
+    "decimal-size.yaml": ['3: ingest.otlp_http.max_body: a size is written with its unit: "512KiB"'],
+    "duplicate-key.yaml": ["4: store.url: key is written twice (first in line 3); keep one"],
+    "empty-where.yaml": ["3: recognise.where.deployment.name: must be a text, number or boolean, or a list"],
+    "kafka-without-brokers.yaml": ["3: ingest.kafka.bootstrap_servers: required, but missing; add it"],
+    "list-at-the-root.yaml": ["1: the configuration must be a mapping of sections"],
+    "listener-open-to-the-network.yaml": [
+        "3: ingest.otlp_http.listen: 0.0.0.0:4318 can be reached from other machines",
+        "5: metrics.listen: [::]:21464 can be reached from other machines",
+    ],
+    "many-faults.yaml": [
+        "2: golden.path: unknown key; did you mean 'paths'?",
+        "4: scoring.threshold: must be less than or equal to 1, not 1.5",
+        "5: recognize: unknown key; did you mean 'recognise'?",
+        "8: log.level: must be 'debug', 'info', 'warning' or 'error', not 'loud'",
+    ],
+    "no-such-port.yaml": ["2: admin.listen: port 70000 is over 65535"],
+    "number-as-text.yaml": ["3: ingest.queue.batches: must be a valid integer, not '256'"],
+    "port-taken-twice.yaml": ["4: admin.listen: 127.0.0.1:4318 is already taken by ingest.otlp_http.listen"],
+    "sasl-without-mechanism.yaml": ["5: ingest.kafka.client.security_protocol: SASL_SSL needs sasl_mechanism"],
+    "secret-in-file-and-inline.yaml": [
+        "7: ingest.kafka.client.sasl_plain_password: is given here and by sasl_plain_password_file"
+    ],
+    "section-is-a-text.yaml": ["1: store: must be a mapping of keys to values, not 'sqlite:///x.db'"],
+    "strange-database.yaml": ["2: store.url: must be an SQLAlchemy URL of SQLite or PostgreSQL"],
+    "topic-listed-twice.yaml": ["6: ingest.kafka.topics[1].name: topic 'otlp_spans' is listed twice; keep one"],
+    "unclosed.yaml": ["2: not valid YAML"],
+    "unknown-key.yaml": ["4: ingest.kafka.client.sasl_pasword: unknown key"],
+    "zero-idle.yaml": ["2: assembly.idle: must be greater than 0"],
+}
+
+
+def load(tmp_path: Path, text: str, **environ: str) -> Config:
+    path = tmp_path / "aem-monitor.yaml"
+    path.write_text(text)
+    return load_config(path, environ)
+
+
+def test_every_bad_file_has_its_message_and_every_message_its_file() -> None:
+    assert {path.name for path in BAD.iterdir()} == set(MESSAGES)
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+def test_a_bad_file_is_refused_with_line_key_and_advice(name: str) -> None:
+    path = BAD / name
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, {})
+    lines = str(caught.value).splitlines()
+    assert len(lines) == len(MESSAGES[name]), lines
+    for line, expected in zip(lines, MESSAGES[name], strict=True):
+        assert line.startswith(f"{path}:{expected}")
+
+
+def test_an_empty_file_means_the_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path, "") == load(tmp_path, "# nothing\n") == load_config(None, {}) == Config()
+
+
+def test_a_section_whose_keys_are_all_commented_out_means_the_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path, "store:\n  # url: x\ningest:\n  kafka:\n  otlp_http:\n") == Config()
+
+
+def test_json_is_read_too(tmp_path: Path) -> None:
+    path = tmp_path / "aem-monitor.json"
+    path.write_text('{"log": {"level": "debug"},\n "admin": {"listen": "::1"}}')
+    with pytest.raises(ConfigError, match=r"aem-monitor\.json:2: admin\.listen: an address is written"):
+        load_config(path, {})
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"none\.yaml: cannot be read: No such file or directory"):
+        load_config(tmp_path / "none.yaml", {})
+
+
+def test_relative_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> None:
+    config = load(
+        tmp_path,
+        "golden: {paths: [golden, /srv/golden]}\n"
+        "ingest: {kafka: {bootstrap_servers: ['b:9092'], client: {security_protocol: SSL, ssl_cafile: tls/ca.pem}}}\n",
+    )
+    assert config.golden.paths == (tmp_path / "golden", Path("/srv/golden"))
+    assert config.ingest.kafka is not None
+    assert config.ingest.kafka.client.ssl_cafile == tmp_path / "tls/ca.pem"
+
+
+def test_a_listener_open_to_the_network_needs_insecure(tmp_path: Path) -> None:
+    config = load(tmp_path, 'metrics: {listen: "0.0.0.0:21464", insecure: true}\n')
+    assert config.metrics.listen == Address("0.0.0.0", 21464)
+
+
+def test_listeners_may_share_a_port_on_different_addresses_or_when_one_is_off(tmp_path: Path) -> None:
+    load(tmp_path, 'metrics: {listen: "127.0.0.1:9000"}\nadmin: {listen: "127.0.0.2:9000"}\n')
+    load(tmp_path, 'ingest: {otlp_http: {enabled: false}}\nadmin: {listen: "127.0.0.1:4318"}\n')
+    load(tmp_path, 'metrics: {listen: "127.0.0.1:0"}\nadmin: {listen: "127.0.0.1:0"}\n')
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("null", None),
+        ("any", "any"),
+        ("{deployment.name: canary}", {"deployment.name": ("canary",)}),
+        (
+            "{deployment.name: [canary, shadow], synthetic: true}",
+            {"deployment.name": ("canary", "shadow"), "synthetic": (True,)},
+        ),
+    ],
+)
+def test_the_condition_of_recognition_has_one_form_when_read(tmp_path: Path, written: str, read: object) -> None:
+    assert load(tmp_path, f"recognise:\n  where: {written}\n").recognise.where == read
+
+
+def test_the_daemon_needs_golden_dialogs_and_says_where_to_name_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"aem\.yaml: golden\.paths: no golden dialogs are named; list their files"):
+        require_golden(Config(), Path("aem.yaml"))
+    require_golden(load(tmp_path, "golden: {paths: [golden]}"), None)
+
+
+def test_the_configuration_cannot_be_changed() -> None:
+    config = Config()
+    with pytest.raises(ValueError, match="frozen"):
+        config.log = config.log  # type: ignore[misc]

@@ -1,0 +1,66 @@
+"""Runs read back: the latest revision of each, with its turns."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Final
+
+from sqlalchemy import ColumnElement, Connection, and_, or_, select
+
+from aem_monitor.store import schema
+from aem_monitor.store.codec import decode_result
+from aem_monitor.store.records import MAX_PAGE, RunFilter, StoredRun
+from aem_monitor.store.rows import text_column
+
+_CHUNK: Final = 400
+"""Parameters of one IN list; SQLite's older default allows 999 in a statement."""
+
+
+def chunks(values: Iterable[str]) -> Iterator[list[str]]:
+    """The distinct values, as many at a time as one statement takes."""
+    iterator = iter(dict.fromkeys(values))
+    while chunk := list(islice(iterator, _CHUNK)):
+        yield chunk
+
+
+def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElement[bool]) -> list[StoredRun]:
+    """The latest revisions that meet the filter and the conditions, newest first, at most ``MAX_PAGE``."""
+    query = (
+        select(schema.runs)
+        .where(schema.runs.c.latest.is_(True), *conditions, *_conditions(wanted))
+        .order_by(schema.runs.c.final_at.desc(), schema.runs.c.run_id.desc())
+        .limit(max(0, min(wanted.limit, MAX_PAGE)))
+    )
+    rows = connection.execute(query).all()
+    verdicts: dict[tuple[str, int, int], list[str]] = {}
+    turns = schema.turns
+    for chunk in chunks(row.run_id for row in rows):
+        ordered = select(turns).where(turns.c.run_id.in_(chunk)).order_by(turns.c.position)
+        for turn in connection.execute(ordered):
+            verdicts.setdefault((turn.run_id, turn.dialog_version, turn.revision), []).append(turn.verdict)
+    return [
+        StoredRun(
+            decode_result(row.result, verdicts.get((row.run_id, row.dialog_version, row.revision), [])),
+            final_at=row.final_at,
+            stored_at=row.stored_at,
+            cause=row.cause,
+        )
+        for row in rows
+    ]
+
+
+def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
+    columns = schema.runs.c
+    for name in ("agent", "release", "model", "dialog", "outcome", "conversation_id"):
+        value = getattr(wanted, name)
+        if value is not None:
+            yield columns[name] == text_column(value)
+    if wanted.draft is not None:
+        yield columns.draft.is_(wanted.draft)
+    if wanted.since is not None:
+        yield columns.final_at >= wanted.since
+    if wanted.until is not None:
+        yield columns.final_at < wanted.until
+    if wanted.after is not None:
+        at, run_id = wanted.after
+        same_moment = and_(columns.final_at == at, columns.run_id < text_column(run_id))
+        yield or_(columns.final_at < at, same_moment)

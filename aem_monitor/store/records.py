@@ -1,0 +1,62 @@
+"""What the store gives back, and how it is asked."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from aem_monitor.model.verdict import RunResult
+
+MAX_PAGE: Final = 500
+"""Most runs that one query returns; a larger limit is cut to it."""
+
+FINAL: Final = "final"
+"""The cause of revision 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """One run in its latest revision.
+
+    ``final_at`` is when the run became final (seconds since the epoch), ``stored_at`` when this revision was written,
+    ``cause`` why (``final`` for revision 0).
+    """
+
+    result: RunResult
+    final_at: float
+    stored_at: float
+    cause: str
+
+    @property
+    def cursor(self) -> tuple[float, str]:
+        """Where a page that ends with this run continues."""
+        return self.final_at, self.result.run_id
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs are wanted, newest first. None leaves a condition out.
+
+    ``outcome`` is ``pass``, ``fail`` or ``undecided``. ``since`` and ``until`` bound ``final_at`` (seconds, from
+    inclusive, to exclusive). ``after`` is the cursor of the last run of the page before.
+    """
+
+    agent: str | None = None
+    release: str | None = None
+    model: str | None = None
+    dialog: str | None = None
+    outcome: str | None = None
+    draft: bool | None = None
+    conversation_id: str | None = None
+    since: float | None = None
+    until: float | None = None
+    after: tuple[float, str] | None = None
+    limit: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseSeen:
+    """When a release of an agent was first seen with a model (seconds since the epoch)."""
+
+    agent: str
+    release: str
+    model: str
+    first_seen: float

@@ -1,0 +1,226 @@
+"""What every store must do, whatever database is under it. A test module names the database in a ``url`` fixture."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from aem_monitor.errors import StoreError
+from aem_monitor.model.increment import Increment, Total
+from aem_monitor.store import RunFilter, Store
+from tests.store.results import failing, run, turn
+
+PASSED = Increment("aem_runs_total", (("dialog", "sales-report"), ("result", "pass")))
+QUICK = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=1.5, bucket=2.5)
+SLOW = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=900.0, bucket=float("inf"))
+
+
+class StoreContract:
+    @pytest.fixture
+    def store(self, url: str) -> Iterator[Store]:
+        with Store(url, replica="a") as store:
+            yield store
+
+    # One verdict, one transaction
+
+    def test_a_final_run_comes_back_as_it_was_stored(self, store: Store) -> None:
+        result = run("run-1", turn(1), failing(2), failing(None))
+        assert store.record_final(result, [], stored_at=100.0)
+        stored = store.run("run-1")
+        assert stored is not None
+        assert stored.result == result
+        assert (stored.final_at, stored.stored_at, stored.cause) == (100.0, 100.0, "final")
+
+    def test_a_run_is_final_once(self, store: Store) -> None:
+        assert store.record_final(run(), [PASSED], stored_at=100.0) is True
+        assert store.record_final(run(), [PASSED], stored_at=200.0) is False
+        assert [total.value for total in store.totals()] == [1.0]
+
+    def test_a_run_is_not_final_again_under_a_later_version_of_its_dialog(self, store: Store) -> None:
+        store.record_final(run(), [PASSED], stored_at=100.0)
+        assert store.record_final(run(dialog_version=2), [PASSED], stored_at=200.0) is False
+        assert [total.value for total in store.totals()] == [1.0]
+
+    def test_a_verdict_that_cannot_be_stored_adds_nothing(self, store: Store) -> None:
+        broken = Increment("aem_runs_total", (("dialog", "d"),), value=None)  # type: ignore[arg-type]
+        with pytest.raises(StoreError):
+            store.record_final(run(), [PASSED, broken], stored_at=100.0, positions={("spans", 0): 7})
+        assert store.run("run-1") is None
+        assert store.totals() == []
+        assert store.positions() == {}
+        assert store.run_of_trace(["trace of run-1"]) == {}
+        assert store.record_final(run(), [PASSED], stored_at=100.0) is True
+
+    def test_positions_are_stored_with_the_verdict(self, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0, positions={("spans", 0): 7, ("spans", 1): 3})
+        assert store.positions() == {("spans", 0): 7, ("spans", 1): 3}
+        store.store_positions({("spans", 0): 9})
+        assert store.positions() == {("spans", 0): 9, ("spans", 1): 3}
+
+    def test_traces_lead_to_their_run(self, store: Store) -> None:
+        store.record_final(run("run-1", trace_ids=("t1", "t2", "t1")), [], stored_at=100.0)
+        store.record_final(run("run-2", trace_ids=("t2",)), [], stored_at=101.0)
+        assert store.run_of_trace(["t1", "t2", "t3"]) == {"t1": "run-1", "t2": "run-2"}
+
+    def test_any_number_of_traces_can_be_asked_for(self, store: Store) -> None:
+        store.record_final(run("run-1", trace_ids=("t777",)), [], stored_at=100.0)
+        assert store.run_of_trace(f"t{number}" for number in range(5000)) == {"t777": "run-1"}
+
+    # Revisions
+
+    def test_a_revision_replaces_what_is_shown_and_adds_no_run(self, store: Store) -> None:
+        store.record_final(run(), [PASSED], stored_at=100.0)
+        changed = run("run-1", failing(1), test_pass=False, success_rate=0.0)
+        assert store.record_revision(changed, "late_span", stored_at=150.0) == 1
+        assert store.record_revision(run(), "rescore", stored_at=160.0) == 2
+        (stored,) = store.runs()
+        assert stored.result == replace(run(), revision=2)
+        assert (stored.final_at, stored.stored_at, stored.cause) == (100.0, 160.0, "rescore")
+        assert store.totals() == [Total(PASSED.metric, PASSED.labels, 1.0)]
+
+    def test_the_same_verdict_again_is_no_revision(self, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0)
+        assert store.record_revision(run(), "late_span", stored_at=150.0, increments=[PASSED]) == 0
+        assert store.totals() == []
+
+    def test_a_run_that_is_not_final_cannot_be_revised(self, store: Store) -> None:
+        with pytest.raises(StoreError, match="run-1") as caught:
+            store.record_revision(run(), "late_span", stored_at=150.0)
+        assert caught.value.reason == "integrity"
+
+    # Totals
+
+    def test_totals_add_up_by_series_and_bucket(self, store: Store) -> None:
+        store.record_final(run("run-1"), [PASSED, QUICK], stored_at=100.0)
+        store.record_final(run("run-2"), [PASSED, QUICK, SLOW], stored_at=101.0)
+        store.add_totals([replace(PASSED, value=0.5)])
+        assert sorted(store.totals(), key=repr) == sorted(
+            [
+                Total(PASSED.metric, PASSED.labels, 2.5),
+                Total(QUICK.metric, QUICK.labels, 3.0, count=2, bucket=2.5),
+                Total(SLOW.metric, SLOW.labels, 900.0, count=1, bucket=float("inf")),
+            ],
+            key=repr,
+        )
+
+    def test_an_increment_of_zero_makes_a_total_of_zero(self, store: Store) -> None:
+        store.add_totals([replace(PASSED, value=0.0)])
+        assert store.totals() == [Total(PASSED.metric, PASSED.labels, 0.0)]
+
+    def test_replicas_keep_their_own_totals_and_positions(self, url: str, store: Store) -> None:
+        store.record_final(run("run-1"), [PASSED], stored_at=100.0, positions={("spans", 0): 7})
+        with self.second(url, store) as other:
+            if other is store:
+                pytest.skip("a store in memory has one replica")
+            other.record_final(run("run-2"), [PASSED, PASSED], stored_at=100.0)
+            assert [total.value for total in other.totals()] == [2.0]
+            assert [total.value for total in other.totals("a")] == [1.0]
+            assert other.positions() == {}
+
+    def second(self, url: str, store: Store) -> Store:
+        """Another process' store on the same database."""
+        return Store(url, replica="b")
+
+    # Answers and releases
+
+    def test_an_answer_is_kept_by_scorer_and_never_changes(self, store: Store) -> None:
+        store.store_answers("embedded", {"k1": 0.25, "k2": 0.5}, stored_at=100.0)
+        store.store_answers("embedded", {"k1": 0.99, "k3": 0.75}, stored_at=101.0)
+        assert store.answers(["k1", "k2", "k3", "k4"], "embedded") == {"k1": 0.25, "k2": 0.5, "k3": 0.75}
+        assert store.answers(["k1"], "judge") == {}
+
+    def test_a_release_is_new_once(self, store: Store) -> None:
+        assert store.note_release("reporting", "1.0.0", "small-1", seen_at=100.0) is True
+        assert store.note_release("reporting", "1.0.0", "small-1", seen_at=200.0) is False
+        assert store.note_release("reporting", "1.0.0", "large-1", seen_at=300.0) is True
+        seen = [(one.release, one.model, one.first_seen) for one in store.releases()]
+        assert seen == [("1.0.0", "small-1", 100.0), ("1.0.0", "large-1", 300.0)]
+
+    def test_the_latest_run_of_a_dialog_is_known(self, store: Store) -> None:
+        store.record_final(run("run-1", ended_ns=5_000_000_000), [], stored_at=100.0)
+        store.record_final(run("run-2", ended_ns=4_000_000_000), [], stored_at=101.0)
+        assert store.last_runs() == {"sales-report": 5.0}
+
+    # Retention
+
+    def test_retention_forgets_runs_and_leaves_totals(self, store: Store) -> None:
+        store.record_final(run("run-1"), [PASSED], stored_at=100.0, positions={("spans", 0): 7})
+        store.record_revision(run("run-1", failing(1)), "rescore", stored_at=500.0)
+        store.record_final(run("run-2"), [PASSED], stored_at=200.0)
+        store.store_answers("embedded", {"old": 0.5}, stored_at=100.0)
+        store.store_answers("embedded", {"new": 0.5}, stored_at=200.0)
+        assert store.retain(before=200.0) == 1
+        assert [stored.result.run_id for stored in store.runs()] == ["run-2"]
+        assert store.run_of_trace(["trace of run-1", "trace of run-2"]) == {"trace of run-2": "run-2"}
+        assert store.answers(["old", "new"], "embedded") == {"new": 0.5}
+        assert store.totals() == [Total(PASSED.metric, PASSED.labels, 2.0)]
+        assert store.positions() == {("spans", 0): 7}
+        assert store.retain(before=200.0) == 0
+
+    # Filters and pages
+
+    def test_runs_are_filtered_by_what_they_are(self, store: Store) -> None:
+        store.record_final(run("a"), [], stored_at=1.0)
+        store.record_final(run("b", release="2.0.0", model="large-1"), [], stored_at=2.0)
+        store.record_final(run("c", release="2.0.0", test_pass=False), [], stored_at=3.0)
+        store.record_final(run("d", dialog="refund", test_pass=None, draft=True), [], stored_at=4.0)
+        store.record_final(run("e", agent="other", conversation_id="c-7"), [], stored_at=5.0)
+
+        def ids(wanted: RunFilter) -> list[str]:
+            return [stored.result.run_id for stored in store.runs(wanted)]
+
+        assert ids(RunFilter()) == ["e", "d", "c", "b", "a"]
+        assert ids(RunFilter(release="2.0.0")) == ["c", "b"]
+        assert ids(RunFilter(release="2.0.0", model="large-1")) == ["b"]
+        assert ids(RunFilter(outcome="fail")) == ["c"]
+        assert ids(RunFilter(outcome="undecided")) == ["d"]
+        assert ids(RunFilter(draft=True)) == ["d"]
+        assert ids(RunFilter(draft=False, agent="reporting")) == ["c", "b", "a"]
+        assert ids(RunFilter(dialog="refund")) == ["d"]
+        assert ids(RunFilter(conversation_id="c-7")) == ["e"]
+        assert ids(RunFilter(since=2.0, until=4.0)) == ["c", "b"]
+
+    def test_pages_show_every_run_once_also_at_the_same_moment(self, store: Store) -> None:
+        for number in range(7):
+            store.record_final(run(f"run-{number}"), [], stored_at=float(number // 3))
+        shown: list[str] = []
+        wanted = RunFilter(limit=2)
+        while page := store.runs(wanted):
+            shown += [stored.result.run_id for stored in page]
+            wanted = replace(wanted, after=page[-1].cursor)
+        assert sorted(shown) == [f"run-{number}" for number in range(7)]
+        assert len(shown) == 7
+
+    def test_a_run_that_does_not_exist_is_none(self, store: Store) -> None:
+        assert store.run("nothing") is None
+
+    # Threads and the end
+
+    def test_readers_in_other_threads_see_whole_verdicts(self, store: Store) -> None:
+        stop = threading.Event()
+        seen: list[str] = []
+
+        def read() -> None:
+            while not stop.is_set():
+                seen.extend(one.result.run_id for one in store.runs() if len(one.result.turns) != 3)
+
+        readers = [threading.Thread(target=read) for _ in range(2)]
+        for reader in readers:
+            reader.start()
+        try:
+            for number in range(25):
+                store.record_final(run(f"run-{number}", turn(1), turn(2), turn(3)), [PASSED], stored_at=float(number))
+        finally:
+            stop.set()
+            for reader in readers:
+                reader.join()
+        assert seen == []
+        assert [total.value for total in store.totals()] == [25.0]
+
+    def test_a_closed_store_says_so(self, store: Store) -> None:
+        store.close()
+        store.close()
+        with pytest.raises(StoreError, match="closed") as caught:
+            store.runs()
+        assert caught.value.reason == "closed"

@@ -1,0 +1,376 @@
+"""Every metric that aem-monitor exposes. Registration, the documentation table and the checks of dashboards and rules
+all read this list; nothing is exposed that is not in it.
+
+A label has either a closed set of values or a limit. What is outside of the set, or new beyond the limit, is counted
+under ``other``, so that no input can make the number of series grow without bound.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import product
+from typing import Final
+
+from aem_monitor.ingest.causes import Altered, Refused, Skipped
+from aem_monitor.model.increment import Labels
+from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, TurnKind
+from aem_monitor.store.database import REASONS as STORE_REASONS
+
+OTHER: Final = "other"
+"""The value that takes what a label has no room for."""
+
+UNKNOWN: Final = "unknown"
+"""The value of a label whose subject the spans do not carry."""
+
+
+class Kind(StrEnum):
+    """Metric types of the Prometheus exposition formats."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+    INFO = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A label name with its bound.
+
+    ``values`` is the closed set, empty for an open label. ``limit`` is how many values an open label may have; 0 means
+    the configured ``metrics.max_label_values``.
+    """
+
+    name: str
+    help: str
+    values: tuple[str, ...] = ()
+    limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric family. ``stored`` totals survive restarts in the store; all other counters start at zero."""
+
+    name: str
+    kind: Kind
+    help: str
+    labels: tuple[Label, ...] = ()
+    buckets: tuple[float, ...] = ()
+    stored: bool = False
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """The label names in order."""
+        return tuple(label.name for label in self.labels)
+
+    def label_set(self, **values: str) -> Labels:
+        """The labels of one series in the catalogue's order."""
+        return tuple((name, values[name]) for name in self.label_names)
+
+    def bucket(self, value: float) -> float:
+        """Upper bound (inclusive) of the bucket that an observation falls into."""
+        return next((bound for bound in self.buckets if value <= bound), math.inf)
+
+    def known_series(self) -> Sequence[Labels]:
+        """All label sets, when every label is closed; none otherwise."""
+        if not all(label.values for label in self.labels):
+            return ()
+        return [
+            tuple(zip(self.label_names, values, strict=True))
+            for values in product(*(label.values for label in self.labels))
+        ]
+
+
+def _values(kind: type[StrEnum]) -> tuple[str, ...]:
+    return tuple(member.value for member in kind)
+
+
+ROOT_REASONS: Final = tuple(reason.value for reason in FailureReason if reason is not FailureReason.PRIOR_ACTION_FAILED)
+"""Reasons that a root cause can have; ``prior_action_failed`` is what a cascade has instead."""
+
+RUN_RESULTS: Final = ("pass", "fail", "undecided")
+
+_AGENT = Label("agent", "service name of the agent's resource")
+_RELEASE = Label("release", "version of the agent from the span's own resource; `mixed` if turns of a run differ")
+_MODEL = Label("model", "model of the call that asked for the turn; `mixed` if turns of a run differ")
+_DIALOG = Label("dialog", "name of the golden dialog")
+_TOOL = Label("tool", "tool id of the golden turn; of an unexpected call the called tool if a golden dialog names it")
+_CHAIN = Label("chain_length", "number of golden action turns in the exchange", ("0", "1", "2", "3+"))
+_SOURCE = Label("source", "input", ("otlp_http", "otlp_grpc", "kafka", "file"))
+_RUN_RESULT = Label("result", "result of the run", RUN_RESULTS)
+
+LATENCY_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_FAST_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+_QUALITY: Final = (
+    Metric(
+        "aem_turns_total",
+        Kind.COUNTER,
+        "Turns of final runs by verdict. Turn success rate: pass / (pass + root + cascade).",
+        (
+            _AGENT,
+            _RELEASE,
+            _MODEL,
+            _CHAIN,
+            Label("kind", "what the turn is", _values(TurnKind)),
+            Label("result", "verdict of the turn", ("pass", "root", "cascade", "not_scored")),
+        ),
+        stored=True,
+    ),
+    Metric(
+        "aem_submetric_results_total",
+        Kind.COUNTER,
+        "Turns of final runs by the result of each sub-metric that was asked about them.",
+        (
+            _AGENT,
+            _RELEASE,
+            _MODEL,
+            Label("submetric", "part of correctness: structural, completeness, truthfulness or a plug-in's", limit=20),
+            Label(
+                "result",
+                "inherited: every failing check is explained by an earlier failed turn",
+                ("pass", "fail", "inherited", "not_scored"),
+            ),
+        ),
+        stored=True,
+    ),
+    Metric(
+        "aem_root_causes_total",
+        Kind.COUNTER,
+        "Root causes of final runs; cascades are not among them.",
+        (
+            _AGENT,
+            _RELEASE,
+            _MODEL,
+            Label("reason", "failure reason", ROOT_REASONS),
+            Label("detail", "second word of tool_mismatch, else empty", ("", *_values(MismatchDetail))),
+            Label("tool", f"{_TOOL.help}, else `{OTHER}`; empty for a response"),
+        ),
+        stored=True,
+    ),
+    Metric(
+        "aem_not_scored_total",
+        Kind.COUNTER,
+        "Turns of final runs without a verdict by cause.",
+        (_AGENT, Label("cause", "why there is no verdict", _values(NotScored))),
+        stored=True,
+    ),
+    Metric(
+        "aem_runs_total",
+        Kind.COUNTER,
+        "Final runs of reviewed golden dialogs.",
+        (_AGENT, _RELEASE, _MODEL, _DIALOG, _RUN_RESULT),
+        stored=True,
+    ),
+    Metric(
+        "aem_draft_runs_total",
+        Kind.COUNTER,
+        "Final runs of golden dialogs that nobody has reviewed yet; they are in no other metric of quality.",
+        (_DIALOG, _RUN_RESULT),
+        stored=True,
+    ),
+    Metric(
+        "aem_run_latency_seconds",
+        Kind.HISTOGRAM,
+        "Accumulated latency of final runs: first agent span to end of reply, summed over the exchanges.",
+        (_AGENT, _RELEASE, _RUN_RESULT),
+        buckets=LATENCY_BUCKETS,
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_count_total",
+        Kind.COUNTER,
+        "Runs with both an accumulated latency x (seconds) and a success rate y: n of their correlation.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_latency_sum_total",
+        Kind.COUNTER,
+        "Sum of the accumulated latency x in seconds over the runs of aem_latency_correctness_count_total.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_success_sum_total",
+        Kind.COUNTER,
+        "Sum of the success rate y over the runs of aem_latency_correctness_count_total.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_latency_square_sum_total",
+        Kind.COUNTER,
+        "Sum of the squared accumulated latency over the runs of aem_latency_correctness_count_total.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_success_square_sum_total",
+        Kind.COUNTER,
+        "Sum of the squared success rate over the runs of aem_latency_correctness_count_total.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_latency_correctness_product_sum_total",
+        Kind.COUNTER,
+        "Sum of latency times success rate over the runs of aem_latency_correctness_count_total.",
+        (_AGENT, _RELEASE),
+        stored=True,
+    ),
+    Metric(
+        "aem_verdict_revisions_total",
+        Kind.COUNTER,
+        "Final verdicts that changed afterwards; a revision is never counted as a run.",
+        (Label("cause", "what changed the verdict", ("late_span", "rescore")),),
+        stored=True,
+    ),
+    Metric(
+        "aem_tool_errors_total",
+        Kind.COUNTER,
+        "Expected calls all of whose attempts ended in an error: a broken backend, not the agent's fault.",
+        (_TOOL,),
+        stored=True,
+    ),
+    Metric(
+        "aem_dialog_last_run_timestamp_seconds",
+        Kind.GAUGE,
+        "End of the latest final run of a golden dialog.",
+        (_DIALOG,),
+    ),
+    Metric(
+        "aem_release_first_seen_timestamp_seconds",
+        Kind.GAUGE,
+        "When a release of an agent was first seen.",
+        (_AGENT, _RELEASE),
+    ),
+)
+
+_SELF: Final = (
+    Metric(
+        "aem_monitor_build_info",
+        Kind.INFO,
+        "Constant 1, labelled with the version that runs.",
+        (Label("version", "version of aem-monitor", limit=1), Label("python", "version of Python", limit=1)),
+    ),
+    Metric("aem_monitor_received_spans_total", Kind.COUNTER, "Spans received, skipped ones included.", (_SOURCE,)),
+    Metric("aem_monitor_received_logs_total", Kind.COUNTER, "Log records received.", (_SOURCE,)),
+    Metric("aem_monitor_received_bytes_total", Kind.COUNTER, "Bytes received, after decompression.", (_SOURCE,)),
+    Metric("aem_monitor_received_batches_total", Kind.COUNTER, "Requests and messages received.", (_SOURCE,)),
+    Metric(
+        "aem_monitor_refused_requests_total",
+        Kind.COUNTER,
+        "Requests and messages that were not taken.",
+        (_SOURCE, Label("cause", "why", _values(Refused))),
+    ),
+    Metric(
+        "aem_monitor_skipped_spans_total",
+        Kind.COUNTER,
+        "Spans and log records of taken requests that were left out.",
+        (Label("cause", "why", _values(Skipped)),),
+    ),
+    Metric(
+        "aem_monitor_altered_values_total",
+        Kind.COUNTER,
+        "Values of kept spans and log records that were cut or repaired.",
+        (Label("cause", "how", _values(Altered)),),
+    ),
+    Metric("aem_monitor_late_spans_total", Kind.COUNTER, "Spans that came after the verdict of their run was final."),
+    Metric("aem_monitor_duplicate_spans_total", Kind.COUNTER, "Spans that were received before."),
+    Metric("aem_monitor_pending_traces", Kind.GAUGE, "Traces that may still become part of a run."),
+    Metric("aem_monitor_pending_bytes", Kind.GAUGE, "Estimated size of the pending traces."),
+    Metric("aem_monitor_pending_expired_total", Kind.COUNTER, "Pending traces dropped at their bound in age or size."),
+    Metric(
+        "aem_monitor_evicted_conversations_total",
+        Kind.COUNTER,
+        "Open conversations closed early at a bound; their runs are scored as far as they go and marked partial.",
+        (Label("cause", "which bound", ("conversations", "spans", "bytes", "age")),),
+    ),
+    Metric("aem_monitor_open_conversations", Kind.GAUGE, "Conversations that are not complete."),
+    Metric("aem_monitor_open_runs", Kind.GAUGE, "Runs of golden dialogs without a final verdict."),
+    Metric(
+        "aem_monitor_unrecognised_conversations_total",
+        Kind.COUNTER,
+        "Conversations that are a play of no golden dialog.",
+        (
+            Label(
+                "outcome",
+                "what recognition found",
+                ("none", "ambiguous", "unknown_id", "not_allowed"),
+            ),
+        ),
+    ),
+    Metric(
+        "aem_monitor_recognised_conversations_total",
+        Kind.COUNTER,
+        "Conversations recognised as a play of a golden dialog.",
+        (Label("by", "what named the dialog", ("id", "text", "similarity", "history")),),
+    ),
+    Metric("aem_monitor_queue_depth", Kind.GAUGE, "Batches that wait for the engine."),
+    Metric("aem_monitor_queue_capacity", Kind.GAUGE, "Most batches that may wait; sources are held back beyond."),
+    Metric("aem_monitor_watermark_timestamp_seconds", Kind.GAUGE, "Event time up to which the input is complete."),
+    Metric(
+        "aem_monitor_engine_tick_seconds",
+        Kind.HISTOGRAM,
+        "Time that the engine took to advance: closing conversations, scoring, storing.",
+        buckets=_FAST_BUCKETS,
+    ),
+    Metric(
+        "aem_monitor_scorer_seconds",
+        Kind.HISTOGRAM,
+        "Time that a scorer took for one batch of pairs.",
+        (Label("scorer", "name of the scorer", limit=20),),
+        buckets=_FAST_BUCKETS,
+    ),
+    Metric(
+        "aem_monitor_scorer_errors_total",
+        Kind.COUNTER,
+        "Batches that a scorer could not answer.",
+        (Label("scorer", "name of the scorer", limit=20),),
+    ),
+    Metric("aem_monitor_source_up", Kind.GAUGE, "Whether an input can receive (1) or not (0).", (_SOURCE,)),
+    Metric(
+        "aem_monitor_kafka_consumer_lag",
+        Kind.GAUGE,
+        "Messages between the consumed position and the end of an assigned partition.",
+        (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000)),
+    ),
+    Metric(
+        "aem_monitor_config_last_reload_successful",
+        Kind.GAUGE,
+        "Whether the last load of the configuration and the golden dialogs succeeded.",
+    ),
+    Metric(
+        "aem_monitor_config_last_reload_success_timestamp_seconds",
+        Kind.GAUGE,
+        "When the configuration and the golden dialogs were last loaded with success.",
+    ),
+    Metric(
+        "aem_monitor_golden_dialogs",
+        Kind.GAUGE,
+        "Golden dialogs loaded.",
+        (Label("status", "whether a person has reviewed the dialog", ("reviewed", "draft")),),
+    ),
+    Metric(
+        "aem_monitor_store_errors_total",
+        Kind.COUNTER,
+        "Failed reads and writes of the store.",
+        (Label("reason", "what failed", STORE_REASONS),),
+    ),
+    Metric(
+        "aem_monitor_series_limited_total",
+        Kind.COUNTER,
+        "Values counted under `other` because their label, or its metric, was full.",
+        (Label("metric", "metric", limit=1000), Label("label", "label", limit=1000)),
+    ),
+    Metric(
+        "aem_monitor_collector_errors_total",
+        Kind.COUNTER,
+        "Values that could not be collected for a scrape; the rest of the scrape was served.",
+        (Label("collector", "what failed", limit=100),),
+    ),
+)
+
+CATALOGUE: Final[Mapping[str, Metric]] = {metric.name: metric for metric in (*_QUALITY, *_SELF)}
+"""All metrics by name."""

@@ -1,0 +1,143 @@
+"""The administration listener: reload, and the API over stored runs. Everything is JSON."""
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from aem_monitor.errors import AemMonitorError, StoreError
+from aem_monitor.model.render import evidence_object, result_object
+from aem_monitor.store import Store, StoredRun
+from aem_monitor.web.json_response import StrictJSONResponse
+from aem_monitor.web.query import QueryError, cursor_text, run_filter
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReloadResult:
+    """What became of a reload. ``message`` says what was loaded, or what was wrong and that the old stays."""
+
+    ok: bool
+    message: str
+
+
+Reload = Callable[[], ReloadResult]
+
+
+def admin_app(store: Store, reload: Reload) -> Starlette:
+    """Serves ``POST /-/reload``, ``GET /api/v1/runs`` and ``GET /api/v1/runs/{run_id}``.
+
+    Only the store is read, so that the engine is never disturbed. Errors are
+    ``{"error": {"reason": .., "message": ..}}`` with a bounded reason.
+    """
+    one_at_a_time = threading.Lock()
+
+    def do_reload(request: Request) -> Response:
+        _refuse_other_sites(request)
+        with one_at_a_time:
+            try:
+                result = reload()
+            except AemMonitorError as error:
+                return error_response(500, error.reason, str(error))
+        if not result.ok:
+            return error_response(500, "reload", result.message)
+        return StrictJSONResponse({"status": "reloaded", "message": result.message})
+
+    def runs(request: Request) -> Response:
+        wanted = run_filter(request.query_params)
+        found = store.runs(wanted)
+        more = len(found) == wanted.limit
+        return StrictJSONResponse(
+            {
+                "runs": [_listed(one) for one in found],
+                "next": cursor_text(found[-1].cursor) if found and more else None,
+            }
+        )
+
+    def run(request: Request) -> Response:
+        run_id = request.path_params["run_id"]
+        found = store.run(run_id)
+        if found is None:
+            message = "there is no such run; it may have passed its retention. GET /api/v1/runs lists what there is"
+            return error_response(404, "not_found", message)
+        return StrictJSONResponse({**evidence_object(found.result), **_stored(found)})
+
+    return Starlette(
+        routes=[
+            Route("/-/reload", do_reload, methods=["POST"]),
+            Route("/api/v1/runs", runs, methods=["GET"]),
+            Route("/api/v1/runs/{run_id}", run, methods=["GET"]),
+        ],
+        exception_handlers={
+            HTTPException: _http_error,
+            QueryError: _query_error,
+            StoreError: _store_error,
+            Exception: _unexpected,
+        },
+    )
+
+
+def error_response(status: int, reason: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    """The one form of an error."""
+    return StrictJSONResponse({"error": {"reason": reason, "message": message}}, status_code=status, headers=headers)
+
+
+def _listed(stored: StoredRun) -> dict[str, object]:
+    result = stored.result
+    return {
+        "run_id": result.run_id,
+        **result_object(result),
+        "agent": result.agent,
+        "model": result.model,
+        "dialog_version": result.dialog_version,
+        "revision": result.revision,
+        "draft": result.draft,
+        "started_ns": result.started_ns,
+        "ended_ns": result.ended_ns,
+        **_stored(stored),
+    }
+
+
+def _stored(stored: StoredRun) -> dict[str, object]:
+    return {"final_at": stored.final_at, "stored_at": stored.stored_at, "cause": stored.cause}
+
+
+def _refuse_other_sites(request: Request) -> None:
+    """A page of another site that is open in an administrator's browser must not be able to trigger anything."""
+    origin = request.headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "this request comes from another site; send it without an Origin header")
+
+
+def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    reasons = {403: "forbidden", 404: "not_found", 405: "wrong_method"}
+    message = {
+        404: f"there is nothing at {request.url.path}",
+        405: f"{request.method} is not allowed at {request.url.path}",
+    }.get(error.status_code, error.detail)
+    headers = dict(error.headers) if error.headers else None
+    return error_response(error.status_code, reasons.get(error.status_code, "request"), message, headers)
+
+
+def _query_error(_: Request, error: Exception) -> Response:
+    return error_response(400, "query", str(error))
+
+
+def _store_error(_: Request, error: Exception) -> Response:
+    assert isinstance(error, StoreError)
+    _log.error("the store could not answer a request: %s", error)
+    return error_response(503, f"store_{error.reason}", str(error))
+
+
+def _unexpected(_: Request, error: Exception) -> Response:
+    _log.error("a request failed", exc_info=error)
+    return error_response(500, "internal", "the request failed; the log of the daemon says why")

@@ -1,0 +1,259 @@
+"""The verdict of one run: turn by turn, each judged knowing the outcomes of the turns that it rests on.
+
+Scoring and attribution are one pass, because what is expected of a turn depends on whether the turns that it consumes
+passed (``lifting``), and why it failed on what they really returned (``explain``).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from aem_monitor.attribution import entry
+from aem_monitor.attribution.action import ActionChecks, call_name, not_reached, structural_passed
+from aem_monitor.attribution.explain import OWN_FAULT, Evidence, Explainer, Explanation
+from aem_monitor.attribution.graph import TurnLinks
+from aem_monitor.attribution.lifting import GoldenOrOwn, Lifting
+from aem_monitor.attribution.outcome import Outcome
+from aem_monitor.attribution.reply import ReplyChecks
+from aem_monitor.attribution.settle import settle
+from aem_monitor.golden.dialog import AgentTurn, ScoredTurn, ToolTurn
+from aem_monitor.golden.play import PlayedExchange, Run
+from aem_monitor.model.conversation import NOT_CAPTURED, ToolCall
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.model.verdict import (
+    Check,
+    FailureReason,
+    MismatchDetail,
+    NotScored,
+    SubMetric,
+    TurnVerdict,
+)
+from aem_monitor.scoring.arguments import ArgumentComparer
+from aem_monitor.scoring.exchange import Assignment, Fitness, assign_calls
+from aem_monitor.scoring.oracle import Oracle, UnansweredError
+
+
+def evaluate(
+    run: Run, links: Mapping[int, TurnLinks], oracle: Oracle, partial: bool = False
+) -> tuple[TurnVerdict, ...]:
+    """Judge a run.
+
+    Args:
+        run: the run; ``run.dialog`` is what is expected.
+        links: of that dialog, from ``graph.links_of``.
+        oracle: compares values and texts; after the call it holds the questions that only an expert can settle.
+        partial: the run was cut short by a bound: what is missing is ``partial``, never an omission.
+
+    Returns the entries in golden order, extra calls after the expected turns of their exchange. Optional turns that
+    did not happen and skipped turns have none.
+    """
+    evaluation = _Evaluation(run, links, oracle, partial)
+    entries: list[TurnVerdict] = []
+    for played in run.exchanges:
+        entries += evaluation.exchange(played)
+    return tuple(entries)
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    run: Run
+    links: Mapping[int, TurnLinks]
+    oracle: Oracle
+    partial: bool
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    allowed: list[ToolCall] = field(default_factory=list)
+    user_texts: list[str] = field(default_factory=list)
+
+    def exchange(self, played: PlayedExchange) -> list[TurnVerdict]:
+        self.user_texts += played.user_texts
+        chain = sum(turn.presence != "forbidden" for turn in played.golden.tools)
+        entries: list[TurnVerdict] = []
+        if not played.present or not played.on_script:
+            cause = NotScored.OFF_SCRIPT if played.present else self._absent_cause()
+            for turn in played.golden.turns:
+                self._add(entries, turn, entry.unscored(turn, played.index, chain, cause), None)
+            return entries
+        assignment = assign_calls(self.run.dialog, played, self._fit, self._order(played), self._shares)
+        self.allowed += assignment.allowed
+        for turn in played.golden.turns:
+            if isinstance(turn, ToolTurn):
+                self._action(entries, turn, played, assignment, chain)
+            else:
+                self._reply(entries, turn, played, chain)
+        entries += [entry.extra_call(extra, played.index, chain) for extra in assignment.extras]
+        return entries
+
+    def _absent_cause(self) -> NotScored:
+        return NotScored.PARTIAL if self.partial else NotScored.INCOMPLETE_TRACE
+
+    def _add(self, entries: list[TurnVerdict], turn: ScoredTurn, verdict: TurnVerdict, call: ToolCall | None) -> None:
+        self.outcomes[turn.turn_no] = Outcome(turn, verdict, call)
+        if not turn.skip:
+            entries.append(verdict)
+
+    # Alignment
+
+    def _fit(self, turn: ToolTurn, call: ToolCall) -> Fitness:
+        """The fit by golden values; a value that the run may have its own of neither helps nor harms."""
+        expectation = GoldenOrOwn(self.run.dialog, self.links[turn.turn_no])
+        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation)
+        try:
+            return ActionChecks(self.run.dialog, turn, call, comparer).fit()
+        except UnansweredError:
+            return Fitness(0.5, clean=False)
+
+    def _order(self, played: PlayedExchange) -> list[tuple[int, int]]:
+        """(a, b) where b consumes a, unless both are in one order-invariant group."""
+        tools = {turn.turn_no: turn for turn in played.golden.tools}
+        return [
+            (a, b)
+            for b, turn in tools.items()
+            for a in self.links[b].declared
+            if a in tools and not tools[a].order_tags & turn.order_tags
+        ]
+
+    def _shares(self, a: JSON, b: JSON) -> bool:
+        return bool(self.oracle.occurs(b, [a])) and self.oracle.same(a, b).equivalent
+
+    # Action turns
+
+    def _action(
+        self,
+        entries: list[TurnVerdict],
+        turn: ToolTurn,
+        played: PlayedExchange,
+        assignment: Assignment,
+        chain: int,
+    ) -> None:
+        call = assignment.judged.get(turn.turn_no)
+        if turn.presence == "forbidden":
+            self._add(
+                entries, turn, entry.forbidden(turn, assignment.forbidden.get(turn.turn_no), played.index, chain), None
+            )
+            return
+        if call is None and turn.presence == "optional":
+            return
+        blocked = self._blocked(turn)
+        if call is not None:
+            verdict = replace(
+                self._called(turn, call, played, chain, blocked),
+                attempts=assignment.attempts[turn.turn_no],
+                recovered=turn.turn_no in assignment.recovered,
+            )
+        elif turn.turn_no in assignment.wrong:
+            call = assignment.wrong[turn.turn_no]
+            verdict = self._wrong_call(turn, call, played, chain)
+        else:
+            verdict = self._never_called(turn, played, chain, blocked)
+        self._add(entries, turn, verdict, call)
+
+    def _called(
+        self, turn: ToolTurn, call: ToolCall, played: PlayedExchange, chain: int, blocked: NotScored | None
+    ) -> TurnVerdict:
+        lifting, explainer = self._means(turn)
+        links = self.links[turn.turn_no]
+        comparer = ArgumentComparer(self.oracle.same, turn.match, lifting.expectation(links))
+        checks = ActionChecks(self.run.dialog, turn, call, comparer, explainer).all()
+        cause = blocked
+        if cause is None and call.error is not None and not any(check.passed is False for check in checks):
+            cause = NotScored.TOOL_ERROR
+        return settle(entry.action(turn, played, chain, call), checks, self.outcomes, cause)
+
+    def _wrong_call(self, turn: ToolTurn, call: ToolCall, played: PlayedExchange, chain: int) -> TurnVerdict:
+        other_action = call.tool == turn.tool_id and turn.action is not None
+        checks: list[Check] = []
+        if other_action:
+            checks += structural_passed(turn)[:1]
+        checks.append(
+            Check(
+                SubMetric.STRUCTURAL,
+                "action" if other_action else "tool",
+                passed=False,
+                reason=FailureReason.ACTION_MISMATCH if other_action else FailureReason.TOOL_MISMATCH,
+                expected=call_name(turn.tool_id, turn.action),
+                actual=call_name(call.tool, call.action),
+                score=0.0,
+            )
+        )
+        detail = None if other_action else MismatchDetail.WRONG_TOOL
+        base = entry.action(turn, played, chain, call)
+        return settle(base, [*checks, *not_reached(turn)], self.outcomes, None, detail)
+
+    def _never_called(
+        self, turn: ToolTurn, played: PlayedExchange, chain: int, blocked: NotScored | None
+    ) -> TurnVerdict:
+        base = entry.action(turn, played, chain, None)
+        cause = blocked
+        if cause is None and self.partial:
+            cause = NotScored.PARTIAL
+        if cause is None and played.reply_failed:
+            cause = NotScored.UPSTREAM_ERROR
+        if cause is None and not played.complete:
+            cause = NotScored.INCOMPLETE_TRACE
+        why: Explanation = OWN_FAULT
+        if cause is None:
+            why = self._means(turn)[1].not_called()
+        check = Check(
+            SubMetric.STRUCTURAL,
+            "tool",
+            passed=False if cause is None else None,
+            reason=FailureReason.TOOL_MISMATCH if cause is None else None,
+            cause=cause,
+            expected=call_name(turn.tool_id, turn.action),
+            score=0.0 if cause is None else None,
+            explained_by=why.turns,
+            basis=why.basis,
+        )
+        return settle(base, [check, *not_reached(turn)], self.outcomes, cause, MismatchDetail.NOT_CALLED)
+
+    # Response turns
+
+    def _reply(self, entries: list[TurnVerdict], turn: AgentTurn, played: PlayedExchange, chain: int) -> None:
+        replies = [reply for reply in played.replies if reply.text is not None]
+        base = entry.reply(turn, played, chain)
+        cause = self._blocked(turn)
+        if cause is None and not replies:
+            cause = self._no_reply_cause(played)
+        if cause is not None:
+            self._add(entries, turn, settle(base, [], self.outcomes, cause), None)
+            return
+        lifting, explainer = self._means(turn)
+        checks = ReplyChecks(
+            turn=turn,
+            text="\n".join(reply.text or "" for reply in replies),
+            truncated=any(reply.truncated for reply in replies),
+            links=self.links[turn.turn_no],
+            lifting=lifting,
+            explainer=explainer,
+            oracle=self.oracle,
+            healthy=self._healthy(),
+            whole=self.run.dialog.open,
+        ).all()
+        self._add(entries, turn, settle(base, checks, self.outcomes, None), None)
+
+    def _no_reply_cause(self, played: PlayedExchange) -> NotScored:
+        if played.reply_failed:
+            return NotScored.UPSTREAM_ERROR
+        if played.replies or played.complete:
+            return NotScored.CONTENT_MISSING
+        return self._absent_cause()
+
+    # What both need
+
+    def _means(self, turn: ScoredTurn) -> tuple[Lifting, Explainer]:
+        evidence = Evidence(self._healthy(), tuple(self.user_texts))
+        explainer = Explainer(self.links[turn.turn_no], self.outcomes, evidence, self.oracle)
+        return Lifting(self.run.dialog, self.outcomes, self.oracle), explainer
+
+    def _healthy(self) -> tuple[JSON, ...]:
+        results = [outcome.result for outcome in self.outcomes.values() if not outcome.failed]
+        results += [call.result for call in self.allowed if call.error is None]
+        return tuple(result for result in results if result is not NOT_CAPTURED)
+
+    def _blocked(self, turn: ScoredTurn) -> NotScored | None:
+        """Why a turn cannot be judged at all: a turn that it is declared to consume was off script, or errored."""
+        causes = [
+            outcome.blocked
+            for number in sorted(self.links[turn.turn_no].declared)
+            if (outcome := self.outcomes.get(number)) is not None
+        ]
+        return next((cause for cause in causes if cause is not None), None)

@@ -1,0 +1,195 @@
+"""Whether what is wrong in a turn came out of an earlier turn that had failed.
+
+"Seen upstream" alone excuses nothing: 82 % of the wrong argument values in real failed runs are genuine values of a
+healthy result. A value is explained only by a *failed* turn that the judged one depends on.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from aem_monitor.attribution.graph import Lift, TurnLinks
+from aem_monitor.attribution.outcome import Outcome
+from aem_monitor.golden.reference import JSONPath
+from aem_monitor.model.conversation import NOT_CAPTURED
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.model.verdict import Basis
+from aem_monitor.scoring.arguments import Difference
+from aem_monitor.scoring.jsontree import step_into
+from aem_monitor.scoring.oracle import Oracle
+from aem_monitor.scoring.responses import Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The failed turns that a wrong value came from, and how that is known; no turns: it is the turn's own fault."""
+
+    turns: tuple[int, ...] = ()
+    basis: Basis = Basis.NONE
+
+    def __bool__(self) -> bool:
+        return bool(self.turns)
+
+
+OWN_FAULT = Explanation()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What healthy sources said before the judged turn: results of turns that passed and of allowed calls, the user."""
+
+    results: tuple[JSON, ...]
+    user_texts: tuple[str, ...]
+
+
+class Explainer:
+    """Explains the differences of one turn by the outcomes of earlier ones."""
+
+    def __init__(self, links: TurnLinks, outcomes: Mapping[int, Outcome], evidence: Evidence, oracle: Oracle) -> None:
+        self._links = links
+        self._outcomes = outcomes
+        self._evidence = evidence
+        self._oracle = oracle
+        self._failed = {
+            number: outcome
+            for number in _closure(links.depends_on, outcomes)
+            if (outcome := outcomes.get(number)) is not None and outcome.failed
+        }
+
+    @property
+    def any_failed(self) -> bool:
+        """Whether the turn depends on any failed turn at all."""
+        return bool(self._failed)
+
+    def differences(self, differences: Iterable[Difference]) -> Explanation:
+        """Explains all of them, or none: one own fault makes the whole value the turn's own."""
+        found = [self.missing(d.path) if d.missing else self.value(d) for d in differences]
+        return _all(found)
+
+    def value(self, difference: Difference) -> Explanation:
+        """A value that is present and wrong."""
+        lifts = self._links.lifts.get(difference.path, ())
+        traced = [lift.turn_no for lift in lifts if self._came_from(lift, difference.actual)]
+        traced += [
+            echo.turn_no
+            for echo in self._links.echoes.get(difference.path, ())
+            if self._echoes(self._failed.get(echo.turn_no), echo.path, difference)
+        ]
+        if not traced and not any(self._has_golden(lift) for lift in lifts):
+            traced = self._only_upstream(difference)
+        return _explained(traced) or self._uncaptured(lifts)
+
+    def missing(self, path: JSONPath) -> Explanation:
+        """A key that is not there: explained if what it is lifted from is absent from the failed turn's real result."""
+        lifts = self._links.lifts.get(path, ())
+        return _explained(self._absent(lifts)) or self._uncaptured(lifts)
+
+    def not_called(self) -> Explanation:
+        """A call that never came: explained if some value that it needs never came out of a failed turn."""
+        lifts = [lift for found in self._links.lifts.values() for lift in found]
+        return _explained(self._absent(lifts)) or self._uncaptured(lifts)
+
+    def unsaid(self, reply: str, lifts: Sequence[Lift]) -> Explanation:
+        """A fact that the reply leaves out: absent upstream, or replaced by what the failed turn really returned."""
+        traced = self._absent(lifts)
+        for lift in lifts:
+            outcome = self._failed.get(lift.turn_no)
+            if outcome is not None and any(self._says(reply, value) for value in outcome.real(lift.paths)):
+                traced.append(lift.turn_no)
+        return _explained(traced) or self._uncaptured(lifts)
+
+    def claim(self, claim: Claim) -> Explanation:
+        """A claim that neither the reference nor any healthy source supports."""
+        traced = [
+            number
+            for number, outcome in self._failed.items()
+            if outcome.call is not None and any(self._oracle.supports(claim, source) for source in _sources(outcome))
+        ]
+        return _explained(traced) or self._uncaptured(())
+
+    def _came_from(self, lift: Lift, actual: JSON) -> bool:
+        outcome = self._failed.get(lift.turn_no)
+        if outcome is None:
+            return False
+        return any(self._oracle.same(actual, real).equivalent for real in outcome.real(lift.paths))
+
+    def _echoes(self, outcome: Outcome | None, path: JSONPath, difference: Difference) -> bool:
+        if outcome is None or outcome.call is None or outcome.call.arguments is None:
+            return False
+        real = step_into(outcome.call.arguments, path)
+        return real is not NOT_CAPTURED and self._oracle.same(difference.actual, real).equivalent
+
+    def _has_golden(self, lift: Lift) -> bool:
+        outcome = self._outcomes.get(lift.turn_no)
+        return outcome is not None and outcome.golden_result is not NOT_CAPTURED
+
+    def _only_upstream(self, difference: Difference) -> list[int]:
+        """Without a golden result: the value occurs in what a failed turn really did, and in nothing healthy."""
+        if any(self._oracle.occurs(difference.expected, text) for text in self._evidence.user_texts):
+            return []  # the user said the right value; no tool's result excuses another one
+        traced = [
+            number
+            for number, outcome in self._failed.items()
+            if any(self._oracle.occurs(difference.actual, source) for source in _sources(outcome))
+        ]
+        healthy: tuple[JSON, ...] = (*self._evidence.results, *self._evidence.user_texts)
+        return [] if traced and any(self._oracle.occurs(difference.actual, source) for source in healthy) else traced
+
+    def _absent(self, lifts: Sequence[Lift]) -> list[int]:
+        return [
+            lift.turn_no
+            for lift in lifts
+            if (outcome := self._failed.get(lift.turn_no)) is not None
+            and outcome.result is not NOT_CAPTURED
+            and not outcome.real(lift.paths)
+        ]
+
+    def _uncaptured(self, lifts: Sequence[Lift]) -> Explanation:
+        """With nothing captured of a failed turn, the author's word that the judged one depends on it decides."""
+        wanted = {lift.turn_no for lift in lifts}
+        numbers = [
+            number
+            for number, outcome in self._failed.items()
+            if not outcome.captured and number in self._links.declared and (not wanted or number in wanted)
+        ]
+        return Explanation(tuple(sorted(numbers)), Basis.DECLARED) if numbers else OWN_FAULT
+
+    def _says(self, reply: str, value: JSON) -> bool:
+        return isinstance(value, str | int | float) and self._oracle.mentioned(reply, str(value)).equivalent
+
+
+def _sources(outcome: Outcome) -> list[JSON]:
+    if outcome.call is None:
+        return []
+    found: list[JSON] = []
+    if outcome.call.result is not NOT_CAPTURED:
+        found.append(outcome.call.result)
+    if outcome.call.arguments is not None:
+        found.append(outcome.call.arguments)
+    return found
+
+
+def _closure(numbers: Iterable[int], outcomes: Mapping[int, Outcome]) -> list[int]:
+    """The turns themselves and, through turns that failed, those that these rest on: blame passes along cascades."""
+    seen: dict[int, None] = {}
+    waiting = sorted(numbers, reverse=True)
+    while waiting:
+        number = waiting.pop()
+        if number in seen:
+            continue
+        seen[number] = None
+        outcome = outcomes.get(number)
+        if outcome is not None and outcome.failed:
+            waiting.extend(outcome.verdict.blames)
+    return sorted(seen)
+
+
+def _explained(numbers: Iterable[int]) -> Explanation:
+    turns = tuple(sorted(set(numbers)))
+    return Explanation(turns, Basis.PROVENANCE) if turns else OWN_FAULT
+
+
+def _all(found: Sequence[Explanation]) -> Explanation:
+    if not found or not all(found):
+        return OWN_FAULT
+    basis = Basis.PROVENANCE if any(item.basis is Basis.PROVENANCE for item in found) else Basis.DECLARED
+    return Explanation(tuple(sorted({number for item in found for number in item.turns})), basis)

@@ -1,0 +1,143 @@
+"""What a golden dialog itself says about its dependencies: declared, referenced, and proven by its values.
+
+Computed once per dialog and version, from the dialog alone. A *lift* ties one expected value to the place in an earlier
+golden result that it was taken from, so that a run's own value can stand in for it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from aem_monitor.golden.dialog import AgentTurn, Dialog, ToolTurn, UserTurn
+from aem_monitor.golden.reference import JSONPath, Reference, references_in
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.scoring.responses import facts
+from aem_monitor.scoring.values import Fact, ValueContext, occurrences, trivial
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """A value of a later turn that golden turn ``turn_no`` returned, at one of ``paths`` of its result.
+
+    ``explicit`` lifts are references of the author, the others are proven by equal values.
+    """
+
+    turn_no: int
+    paths: tuple[JSONPath, ...]
+    explicit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """An expected argument that equals the golden argument ``name`` of an earlier turn it depends on."""
+
+    turn_no: int
+    path: JSONPath
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLinks:
+    """How one golden turn hangs on earlier ones.
+
+    ``declared`` are the turns that the author names, in ``depends_on`` or by reference; ``proven`` those found by
+    values. ``lifts`` and ``echoes`` are keyed by the place of a leaf in the arguments. ``text_lifts`` belong to facts
+    of the reference reply, ``mention_lifts`` to the mentions, both by position.
+    """
+
+    declared: frozenset[int] = frozenset()
+    proven: frozenset[int] = frozenset()
+    lifts: Mapping[JSONPath, tuple[Lift, ...]] = field(default_factory=dict)
+    echoes: Mapping[JSONPath, tuple[Echo, ...]] = field(default_factory=dict)
+    text_lifts: tuple[tuple[Fact, tuple[Lift, ...]], ...] = ()
+    mention_lifts: tuple[tuple[Lift, ...], ...] = ()
+
+    @property
+    def depends_on(self) -> tuple[int, ...]:
+        """All earlier turns that this one hangs on, rising."""
+        return tuple(sorted(self.declared | self.proven))
+
+
+def links_of(dialog: Dialog, context: ValueContext) -> dict[int, TurnLinks]:
+    """The links of every numbered turn of a dialog."""
+    linked: dict[int, TurnLinks] = {}
+    said: list[str] = []
+    earlier: list[ToolTurn] = []
+    for turn in dialog.turns:
+        if isinstance(turn, UserTurn):
+            said.append(turn.text)
+            continue
+        finder = _Finder(tuple(earlier), tuple(said), frozenset(turn.dependencies), context)
+        if isinstance(turn, ToolTurn):
+            linked[turn.turn_no] = finder.action(turn)
+            earlier.append(turn)
+        else:
+            linked[turn.turn_no] = finder.reply(turn)
+    return linked
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    earlier: tuple[ToolTurn, ...]
+    said: tuple[str, ...]
+    declared: frozenset[int]
+    context: ValueContext
+
+    def action(self, turn: ToolTurn) -> TurnLinks:
+        lifts: dict[JSONPath, tuple[Lift, ...]] = {}
+        echoes: dict[JSONPath, tuple[Echo, ...]] = {}
+        for path, value in leaves(turn.args):
+            found = self.lifts(value)
+            if found:
+                lifts[path] = found
+            same = self.echoes(value)
+            if same:
+                echoes[path] = same
+        proven = {lift.turn_no for found in lifts.values() for lift in found}
+        return TurnLinks(self.declared, frozenset(proven - self.declared), lifts, echoes)
+
+    def reply(self, turn: AgentTurn) -> TurnLinks:
+        text = tuple(
+            (fact, found)
+            for fact in (facts(turn.response, self.context) if turn.response else ())
+            if (found := self.lifts(fact.text))
+        )
+        mentions = tuple(self.lifts(mention) for mention in turn.must_mention)
+        proven = {lift.turn_no for _, found in text for lift in found}
+        proven |= {lift.turn_no for found in mentions for lift in found}
+        return TurnLinks(self.declared, frozenset(proven - self.declared), text_lifts=text, mention_lifts=mentions)
+
+    def lifts(self, value: JSON) -> tuple[Lift, ...]:
+        """Where ``value`` was taken from. A value that the user said is the user's, unless the author refers to it."""
+        if isinstance(value, str) and "${" in value:
+            return tuple(_explicit(reference) for reference in references_in(value))
+        if trivial(value) or any(occurrences(value, text, self.context) for text in self.said):
+            return ()
+        found = [
+            Lift(turn.turn_no, paths, explicit=False)
+            for turn in self.earlier
+            if turn.has_result and (paths := tuple(occurrences(value, turn.result, self.context)))
+        ]
+        declared = [lift for lift in found if lift.turn_no in self.declared]
+        return tuple(declared or found)
+
+    def echoes(self, value: JSON) -> tuple[Echo, ...]:
+        if trivial(value):
+            return ()
+        return tuple(
+            Echo(turn.turn_no, path)
+            for turn in self.earlier
+            if turn.turn_no in self.declared
+            for path in occurrences(value, turn.args, self.context)
+        )
+
+
+def _explicit(reference: Reference) -> Lift:
+    return Lift(reference.turn_no, (reference.path,), explicit=True)
+
+
+def leaves(value: JSON, at: JSONPath = ()) -> list[tuple[JSONPath, JSON]]:
+    """All leaves of a JSON tree with their places; an empty object or list is a leaf."""
+    if isinstance(value, Mapping) and value:
+        return [leaf for key, item in value.items() for leaf in leaves(item, (*at, key))]
+    if isinstance(value, list | tuple) and value:
+        return [leaf for index, item in enumerate(value) for leaf in leaves(item, (*at, index))]
+    return [(at, value)]

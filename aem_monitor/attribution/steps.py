@@ -1,0 +1,117 @@
+"""The two pure steps of scoring: ``plan`` says what only an expert can settle, ``decide`` uses the answers."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+
+from aem_monitor.attribution.evaluate import evaluate
+from aem_monitor.attribution.graph import TurnLinks, links_of
+from aem_monitor.golden.dialog import Dialog
+from aem_monitor.golden.play import Run
+from aem_monitor.model.verdict import MIXED, RunResult, TurnVerdict
+from aem_monitor.scoring.compose import Composition, mean, summarise
+from aem_monitor.scoring.oracle import Answers, Oracle, Question
+from aem_monitor.scoring.scorers import Scorer
+from aem_monitor.scoring.values import ValueContext
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringSettings:
+    """``threshold`` and ``band`` are those of ``ValueContext``; ``expert`` names a scorer to ask, None asks nobody."""
+
+    threshold: float = 0.5
+    band: float = 0.08
+    composition: Composition = mean
+    expert: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The verdict as far as the cheap scorer tells, and the questions whose answers may change it."""
+
+    result: RunResult
+    questions: tuple[Question, ...]
+
+
+class Judge:
+    """Scores runs. Pure but for a memory of what each dialog says about its own dependencies."""
+
+    def __init__(self, scorer: Scorer, settings: ScoringSettings | None = None) -> None:
+        self._scorer = scorer
+        self._settings = settings or ScoringSettings()
+        self._links: dict[tuple[str, int, date | None], tuple[Dialog, dict[int, TurnLinks]]] = {}
+
+    def plan(self, run: Run, partial: bool = False) -> Plan:
+        """First step: the provisional verdict and what is left to ask."""
+        return self._judge(run, {}, partial)
+
+    def decide(self, run: Run, answers: Answers, partial: bool = False) -> Plan:
+        """Second step. An answer may raise a question that no plan could know; the plan then names it."""
+        return self._judge(run, answers, partial)
+
+    def _judge(self, run: Run, answers: Answers, partial: bool) -> Plan:
+        day = run.dialog.reference_date or datetime.fromtimestamp(run.first_ns / 1e9, UTC).date()
+        texts = tuple(text for played in run.exchanges for text in played.user_texts)
+        context = ValueContext(day, texts, self._settings.threshold, self._settings.band)
+        oracle = Oracle(self._scorer, context, answers, self._settings.expert)
+        turns = evaluate(run, self._links_of(run.dialog, day), oracle, partial)
+        return Plan(result_of(run, turns, self._settings.composition, partial), tuple(oracle.questions.values()))
+
+    def _links_of(self, dialog: Dialog, day: date) -> Mapping[int, TurnLinks]:
+        key = (dialog.name, dialog.version, dialog.reference_date)
+        known = self._links.get(key)
+        if known is None or known[0] is not dialog:
+            context = ValueContext(dialog.reference_date or day, (), self._settings.threshold, self._settings.band)
+            known = (dialog, links_of(dialog, context))
+            self._links[key] = known
+        return known[1]
+
+
+def run_id_of(agent: str, conversation_key: str, dialog: str, play: int) -> str:
+    """The identity of a run: 32 hex digits over agent, conversation, dialog and play."""
+    content = "\x1f".join((agent, conversation_key, dialog, str(play)))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition, partial: bool) -> RunResult:
+    """Compose the verdicts of a run's turns into its result."""
+    conversation = run.conversation
+    complete = all(played.present and played.complete for played in run.exchanges)
+    captured = any(played.present for played in run.exchanges)
+    summary = summarise(turns, complete, captured)
+    weights = {turn.turn_no: turn.weight for turn in run.dialog.scored_turns}
+    return RunResult(
+        run_id=run_id_of(conversation.agent, conversation.key, run.dialog.name, run.play),
+        conversation_key=conversation.key,
+        conversation_id=conversation.conversation_id,
+        agent=conversation.agent,
+        dialog=run.dialog.name,
+        dialog_version=run.dialog.version,
+        play=run.play,
+        release=_common(run.releases, conversation.release),
+        model=_common(run.models, conversation.model),
+        draft=run.dialog.draft,
+        turns=turns,
+        success_rate=summary.success_rate,
+        test_pass=summary.test_pass,
+        score=composition(turns, weights),
+        first_failure_turn=summary.first_failure_turn,
+        first_failure_extra=summary.first_failure_extra,
+        root_cause=summary.root_cause,
+        root_cause_count=summary.root_cause_count,
+        cascading_count=summary.cascading_count,
+        complete=complete,
+        partial=partial,
+        started_ns=run.first_ns,
+        ended_ns=run.last_ns,
+        latency_seconds=run.latency_ns / 1e9,
+        trace_ids=run.trace_ids,
+    )
+
+
+def _common(values: frozenset[str], otherwise: str | None) -> str | None:
+    """The one value of a run's turns; several are ``mixed``; none says what the conversation knows."""
+    if len(values) > 1:
+        return MIXED
+    return next(iter(values), otherwise)

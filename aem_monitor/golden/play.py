@@ -1,0 +1,216 @@
+"""Plays: which exchanges of a conversation are one run of a dialog, and which golden exchange each of them answers."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from aem_monitor.golden.dialog import Dialog, GoldenExchange
+from aem_monitor.model.conversation import Conversation, Exchange, Response, ToolCall
+
+SameMessage: TypeAlias = Callable[[str, str], bool]
+"""``same(golden text, live text)``: whether the live user message says what the golden one says."""
+
+_SAME: Final = 100
+_UNKNOWN: Final = 60
+"""A message that was not captured pairs by position, but never against one that is known to be the same."""
+_DEPARTED: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedExchange:
+    """One golden exchange beside what was played of it.
+
+    ``present`` is False when no live exchange answers it. ``on_script`` is False when the live user message departs
+    from the golden one. ``ranks`` gives each call's place in time; calls of one model round share it. An open dialog
+    has one exchange with all calls and replies of the conversation.
+    """
+
+    golden: GoldenExchange
+    index: int
+    present: bool
+    on_script: bool
+    calls: tuple[ToolCall, ...] = ()
+    ranks: tuple[int, ...] = ()
+    replies: tuple[Response, ...] = ()
+    user_texts: tuple[str, ...] = ()
+    complete: bool = False
+    reply_failed: bool = False
+    start_ns: int = 0
+    end_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One play of one golden dialog in one conversation. ``play`` counts from 1.
+
+    ``all_present`` says that every golden exchange was answered and the last one has its reply: nothing more is
+    expected. ``latency_ns`` sums the exchanges, the user's time left out.
+    """
+
+    dialog: Dialog
+    conversation: Conversation
+    play: int
+    exchanges: tuple[PlayedExchange, ...]
+    first_ns: int
+    last_ns: int
+    latency_ns: int
+    trace_ids: tuple[str, ...]
+    all_present: bool
+
+    @property
+    def releases(self) -> frozenset[str]:
+        """The releases under which its calls and replies were made."""
+        return frozenset(item.release for item in self._acts() if item.release is not None)
+
+    @property
+    def models(self) -> frozenset[str]:
+        """The models that asked for its calls and wrote its replies."""
+        return frozenset(item.model for item in self._acts() if item.model is not None)
+
+    def _acts(self) -> Iterator[ToolCall | Response]:
+        for played in self.exchanges:
+            yield from played.calls
+            yield from played.replies
+
+
+def runs_of(conversation: Conversation, dialog: Dialog, same: SameMessage, play_gap_ns: int) -> list[Run]:
+    """Cut a recognised conversation into its plays, in time order."""
+    return [
+        _run(conversation, dialog, number, exchanges, same)
+        for number, exchanges in enumerate(split_plays(conversation.exchanges, dialog, same, play_gap_ns), start=1)
+    ]
+
+
+def split_plays(
+    exchanges: Sequence[Exchange], dialog: Dialog, same: SameMessage, play_gap_ns: int
+) -> list[tuple[Exchange, ...]]:
+    """A new play starts when the first golden message comes again after the last expected reply, or after a gap.
+
+    An open dialog has no first message of its own: only the gap separates its plays, and only where the message after
+    it is a known first one.
+    """
+    plays: list[list[Exchange]] = []
+    for exchange in exchanges:
+        if not plays:
+            plays.append([exchange])
+            continue
+        current = plays[-1]
+        starts = exchange.user.text is not None and any(same(text, exchange.user.text) for text in dialog.first_user)
+        exhausted = not dialog.open and _answers_last(current, dialog, same)
+        gap = exchange.start_ns - max(item.end_ns for item in current)
+        if starts and (exhausted or gap > play_gap_ns):
+            plays.append([exchange])
+        else:
+            current.append(exchange)
+    return [tuple(play) for play in plays]
+
+
+def _answers_last(played: Sequence[Exchange], dialog: Dialog, same: SameMessage) -> bool:
+    last = dialog.exchanges[-1]
+    pairs = _pair(dialog.exchanges, played, same)
+    at = pairs.get(len(dialog.exchanges) - 1)
+    if at is None:
+        return False
+    return played[at].response is not None or (not last.replies and played[at].root_seen)
+
+
+def _pair(golden: Sequence[GoldenExchange], live: Sequence[Exchange], same: SameMessage) -> dict[int, int]:
+    """Golden exchange index -> live exchange index, in order, with the best total agreement of user messages.
+
+    A live message that agrees with no golden one is paired by position between its neighbours and is off script.
+    """
+
+    def agreement(i: int, j: int) -> int:
+        user, text = golden[i].user, live[j].user.text
+        if text is None:
+            return _UNKNOWN
+        if user is not None and same(user.text, text):
+            return _SAME
+        return _SAME if i == 0 and j == 0 and user is None else _DEPARTED
+
+    rows, columns = len(golden), len(live)
+    value = [[agreement(i, j) for j in range(columns)] for i in range(rows)]
+    best = [[0] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(rows - 1, -1, -1):
+        for j in range(columns - 1, -1, -1):
+            best[i][j] = max(best[i + 1][j], best[i][j + 1], value[i][j] + best[i + 1][j + 1])
+    pairs: dict[int, int] = {}
+    i = j = 0
+    while i < rows and j < columns:
+        if best[i][j] == value[i][j] + best[i + 1][j + 1]:
+            pairs[i] = j
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _run(conversation: Conversation, dialog: Dialog, number: int, live: Sequence[Exchange], same: SameMessage) -> Run:
+    if dialog.open:
+        played: tuple[PlayedExchange, ...] = (_merged(dialog.exchanges[0], live),)
+        all_present = False
+    else:
+        pairs = _pair(dialog.exchanges, live, same)
+        played = tuple(
+            _played(golden, index, live[pairs[index]] if index in pairs else None, same)
+            for index, golden in enumerate(dialog.exchanges)
+        )
+        all_present = len(pairs) == len(dialog.exchanges) and _answers_last(live, dialog, same)
+    return Run(
+        dialog=dialog,
+        conversation=conversation,
+        play=number,
+        exchanges=played,
+        first_ns=min(item.start_ns for item in live),
+        last_ns=max(item.end_ns for item in live),
+        latency_ns=sum(max(0, item.end_ns - item.start_ns) for item in live),
+        trace_ids=tuple(dict.fromkeys(trace for item in live for trace in item.trace_ids)),
+        all_present=all_present,
+    )
+
+
+def _played(golden: GoldenExchange, index: int, live: Exchange | None, same: SameMessage) -> PlayedExchange:
+    if live is None:
+        return PlayedExchange(golden, index, present=False, on_script=True)
+    text = live.user.text
+    on_script = text is None or golden.user is None or same(golden.user.text, text)
+    calls = live.tool_turns
+    return PlayedExchange(
+        golden,
+        index,
+        present=True,
+        on_script=on_script,
+        calls=calls,
+        ranks=tuple(call.round for call in calls),
+        replies=(live.response,) if live.response is not None else (),
+        user_texts=(text,) if text is not None else (),
+        complete=live.complete,
+        reply_failed=live.response is not None and live.response.error is not None,
+        start_ns=live.start_ns,
+        end_ns=live.end_ns,
+    )
+
+
+def _merged(golden: GoldenExchange, live: Sequence[Exchange]) -> PlayedExchange:
+    calls: list[ToolCall] = []
+    ranks: list[int] = []
+    for exchange in live:
+        base = max(ranks) + 1 if ranks else 0
+        calls.extend(exchange.tool_turns)
+        ranks.extend(base + call.round for call in exchange.tool_turns)
+    return PlayedExchange(
+        golden,
+        0,
+        present=True,
+        on_script=True,
+        calls=tuple(calls),
+        ranks=tuple(ranks),
+        replies=tuple(item.response for item in live if item.response is not None),
+        user_texts=tuple(item.user.text for item in live if item.user.text is not None),
+        complete=all(item.complete for item in live),
+        reply_failed=bool(live) and live[-1].response is not None and live[-1].response.error is not None,
+        start_ns=min((item.start_ns for item in live), default=0),
+        end_ns=max((item.end_ns for item in live), default=0),
+    )

@@ -1,0 +1,279 @@
+"""Comparing the arguments of a call with those expected: matchers, nested objects, lists, and values at the leaves."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeGuard
+
+from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Matcher, Number, Parallel
+from aem_monitor.golden.reference import JSONPath
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.model.verdict import NotScored
+from aem_monitor.scoring.align import assign
+from aem_monitor.scoring.values import Comparison
+
+_WIDEST_LIST = 200
+"""Lists that are longer on either side are compared in order, also where any order is allowed: matching is cubic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One leaf that is not what was expected. ``missing``: the key is not there at all."""
+
+    path: JSONPath
+    expected: JSON
+    actual: JSON
+    rule: str
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Whether a value is what was expected.
+
+    ``differences`` empty and ``cause`` None: it is. ``cause`` set: some leaf could not be judged; ``differences`` may
+    then still hold others that could. ``score`` in [0, 1] is the mean over the leaves.
+    """
+
+    score: float
+    differences: tuple[Difference, ...] = ()
+    uncertain: bool = False
+    cause: NotScored | None = None
+    rule: str = "equal"
+
+    @property
+    def holds(self) -> bool:
+        """Nothing differs and everything could be judged."""
+        return not self.differences and self.cause is None
+
+
+class Expectation(Protocol):
+    """What is acceptable at one leaf of the expected arguments (a run's own values stand in for golden ones)."""
+
+    def alternatives(self, path: JSONPath, golden: JSON) -> tuple[JSON, ...]:
+        """Acceptable values, the most wanted first; empty when nothing is known."""
+
+    def cause(self, path: JSONPath, golden: JSON) -> NotScored | None:
+        """Why the leaf cannot be judged, if none of the alternatives is met; None when it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Literally:
+    """Expects the golden values as they are written."""
+
+    def alternatives(self, path: JSONPath, golden: JSON) -> tuple[JSON, ...]:  # noqa: ARG002 - part of the protocol
+        """The golden value alone."""
+        return (golden,)
+
+    def cause(self, path: JSONPath, golden: JSON) -> NotScored | None:  # noqa: ARG002 - part of the protocol
+        """Always judged."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentComparer:
+    """Compares the arguments of one expected call. ``same(actual, expected)`` compares two leaves."""
+
+    same: Callable[[JSON, JSON], Comparison]
+    match: Mapping[str, Matcher] = field(default_factory=dict)
+    expectation: Expectation = field(default_factory=Literally)
+
+    def compare(
+        self,
+        name: str,
+        expected: Mapping[str, JSON],
+        actual: Mapping[str, JSON],
+        optional: frozenset[str] = frozenset(),
+    ) -> Agreement:
+        """Compare argument ``name``. Lists that are parallel to it are compared with it."""
+        matcher = self.match.get(name)
+        if isinstance(matcher, Parallel):
+            return self._parallel(name, matcher, expected, actual, optional)
+        return self._tree((name,), expected[name], actual[name])
+
+    def covered(self) -> frozenset[str]:
+        """Arguments that are compared as part of another one."""
+        return frozenset(
+            other for matcher in self.match.values() if isinstance(matcher, Parallel) for other in matcher.parallel
+        )
+
+    def _tree(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        matcher = self.match.get(".".join(str(step) for step in path if isinstance(step, str)))
+        if matcher is not None and not isinstance(path[-1], int):
+            return self._matched(matcher, path, expected, actual)
+        return self._plain(path, expected, actual)
+
+    def _plain(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        if isinstance(expected, Mapping) and isinstance(actual, Mapping):
+            parts = [
+                self._tree((*path, key), value, actual[key])
+                if key in actual
+                else Agreement(0.0, (Difference((*path, key), value, None, "missing key", missing=True),))
+                for key, value in expected.items()
+            ]
+            return _joined(parts)
+        if _is_list(expected) and _is_list(actual) and len(expected) == len(actual):
+            return _joined(
+                [self._tree((*path, at), a, b) for at, (a, b) in enumerate(zip(expected, actual, strict=True))]
+            )
+        return self._leaf(path, expected, actual)
+
+    def _leaf(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        best: Comparison | None = None
+        shown = expected
+        for alternative in self.expectation.alternatives(path, expected):
+            comparison = self.same(actual, alternative)
+            if comparison.equivalent:
+                return Agreement(comparison.score, uncertain=comparison.uncertain, rule=comparison.rule)
+            if best is None:
+                best, shown = comparison, alternative
+        cause = self.expectation.cause(path, expected)
+        if cause is not None:
+            return Agreement(0.5, cause=cause, rule="not captured upstream")
+        if best is None:
+            return Agreement(0.0, (Difference(path, expected, actual, "nothing to compare with"),))
+        difference = Difference(path, shown, actual, best.rule)
+        return Agreement(best.score, (difference,), uncertain=best.uncertain, rule=best.rule)
+
+    def _matched(self, matcher: Matcher, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        if isinstance(matcher, Ignore):
+            return Agreement(1.0, rule="ignored")
+        if isinstance(matcher, AnyOf):
+            attempts = [self._plain(path, expected, actual)]
+            attempts += [_judged(self.same(actual, choice), path, choice, actual) for choice in matcher.any_of]
+            return max(attempts, key=lambda attempt: (attempt.holds, attempt.cause is not None, attempt.score))
+        if isinstance(matcher, InAnyOrder):
+            return self._unordered(path, expected, actual)
+        wanted = self.expectation.alternatives(path, expected) or (expected,)
+        if isinstance(matcher, Exact):
+            holds = any(identical(actual, value) for value in wanted)
+            return Agreement(1.0) if holds else self._unless_unknown(path, wanted[0], actual, "not identical")
+        if isinstance(matcher, Number):
+            holds = any(_within(actual, value, matcher) for value in wanted)
+            return Agreement(1.0) if holds else self._unless_unknown(path, wanted[0], actual, "outside the tolerance")
+        return self._plain(path, expected, actual)
+
+    def _unless_unknown(self, path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:
+        cause = self.expectation.cause(path, expected)
+        if cause is not None:
+            return Agreement(0.5, cause=cause, rule="not captured upstream")
+        return Agreement(0.0, (Difference(path, expected, actual, rule),), rule=rule)
+
+    def _unordered(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        if not _is_list(expected) or not _is_list(actual):
+            return self._plain(path, expected, actual)
+        return self._matched_rows(path, list(expected), list(actual))
+
+    def _matched_rows(self, path: JSONPath, expected: Sequence[JSON], actual: Sequence[JSON]) -> Agreement:
+        if max(len(expected), len(actual), 1) > _WIDEST_LIST:
+            return self._plain(path, expected, actual)
+        cells = {
+            (i, j): self._plain((*path, i), row, other)
+            for i, row in enumerate(expected)
+            for j, other in enumerate(actual)
+        }
+        pairs = assign({at: (max(cell.score, 0.001) + cell.holds) / 2 for at, cell in cells.items()})
+        chosen = [cells[pair] for pair in sorted(pairs.items())]
+        lost = [
+            Difference((*path, i), expected[i], None, "not in the list") for i in range(len(expected)) if i not in pairs
+        ]
+        spare = sorted(set(range(len(actual))) - set(pairs.values()))
+        extra = [Difference(path, None, actual[j], "not expected in the list") for j in spare]
+        joined = _joined(chosen)
+        size = max(len(expected), len(actual), 1)
+        return Agreement(
+            joined.score * len(chosen) / size if chosen else float(not expected and not actual),
+            (*joined.differences, *lost, *extra),
+            uncertain=joined.uncertain,
+            cause=joined.cause,
+            rule="in any order",
+        )
+
+    def _parallel(
+        self,
+        name: str,
+        matcher: Parallel,
+        expected: Mapping[str, JSON],
+        actual: Mapping[str, JSON],
+        optional: frozenset[str],
+    ) -> Agreement:
+        names = (name, *matcher.parallel)
+        lost = [key for key in names if key in expected and key not in actual and key not in optional]
+        if lost:
+            return Agreement(
+                0.0, tuple(Difference((key,), expected[key], None, "missing", missing=True) for key in lost)
+            )
+        columns = [[side.get(key) for key in names] for side in (expected, actual)]
+        if not all(_is_list(column) for side in columns for column in side):
+            return _joined([self._plain((key,), expected.get(key), actual.get(key)) for key in names])
+        lengths = [{len(column) for column in side if _is_list(column)} for side in columns]
+        if any(len(widths) > 1 for widths in lengths):
+            return Agreement(
+                0.0, (Difference((name,), expected[name], actual[name], "parallel lists differ in length"),)
+            )
+        rows = [[list(row) for row in zip(*side, strict=True)] for side in columns]
+        if matcher.ignore_identity:
+            rows = [
+                [row for row in side if not all(self.same(row[0], cell).equivalent for cell in row[1:])]
+                for side in rows
+            ]
+        return self._matched_rows((name,), rows[0], rows[1])
+
+
+def identical(a: JSON, b: JSON) -> bool:
+    """Equal as JSON: 1 and 1.0 are equal, true and 1 are not."""
+    if isinstance(a, bool) or isinstance(b, bool):
+        return isinstance(a, bool) and isinstance(b, bool) and a == b
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(identical(value, b[key]) for key, value in a.items())
+    if _is_list(a) and _is_list(b):
+        return len(a) == len(b) and all(identical(x, y) for x, y in zip(a, b, strict=True))
+    return a == b
+
+
+def _within(actual: JSON, expected: JSON, matcher: Number) -> bool:
+    a, b = _number(actual), _number(expected)
+    if a is None or b is None:
+        return False
+    distance = abs(a - b)
+    tolerance = matcher.number
+    slack = 1e-9 * max(abs(a), abs(b))  # 0.1 + 0.2 is within 0.3
+    return (tolerance.abs is not None and distance <= tolerance.abs + slack) or (
+        tolerance.rel is not None and distance <= tolerance.rel * abs(b) + slack
+    )
+
+
+def _number(value: JSON) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _is_list(value: JSON) -> TypeGuard[Sequence[JSON]]:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _judged(comparison: Comparison, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+    if comparison.equivalent:
+        return Agreement(comparison.score, uncertain=comparison.uncertain, rule=comparison.rule)
+    return Agreement(
+        comparison.score, (Difference(path, expected, actual, comparison.rule),), uncertain=comparison.uncertain
+    )
+
+
+def _joined(parts: Sequence[Agreement]) -> Agreement:
+    if not parts:
+        return Agreement(1.0)
+    causes = [part.cause for part in parts if part.cause is not None]
+    rules = [part.rule for part in parts if part.differences] or [part.rule for part in parts]
+    return Agreement(
+        sum(part.score for part in parts) / len(parts),
+        tuple(difference for part in parts for difference in part.differences),
+        uncertain=any(part.uncertain for part in parts),
+        cause=causes[0] if causes else None,
+        rule=rules[0],
+    )

@@ -1,18 +1,64 @@
-"""Configuration of how spans become conversations."""
+"""Configuration of how spans become conversations, and of how long and how much the engine holds."""
+
+from typing import Final
 
 from pydantic import Field
 
 from aem_monitor.config.section import Section, Texts
 from aem_monitor.config.units import Duration, Size
 
+_APPLICATION_IDS: Final = (
+    "session_id",
+    "sessionId",
+    "thread_id",
+    "threadId",
+    "conversation_id",
+    "conversationId",
+    "chat_id",
+)
+_CONVERSATION_IDS: Final = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "langfuse.session.id",
+    "gen_ai.thread.id",
+    "gcp.vertex.agent.session_id",
+    "langsmith.metadata.thread_id",
+    "langsmith.metadata.session_id",
+    "langsmith.metadata.conversation_id",
+    *(f"traceloop.association.properties.{name}" for name in _APPLICATION_IDS),
+    *(f"ai.telemetry.metadata.{name}" for name in _APPLICATION_IDS),
+    *(f"ai.settings.context.{name}" for name in _APPLICATION_IDS),
+    "metadata.thread_id",
+    "metadata.session_id",
+    "metadata.conversation_id",
+    "conversation.id",
+    "thread.id",
+)
+_RELEASES: Final = (
+    "resource:service.version",
+    "gen_ai.agent.version",
+    "langfuse.release",
+    "release",
+    "langsmith.metadata.release",
+    "traceloop.association.properties.release",
+    "ai.telemetry.metadata.release",
+    "ai.settings.context.release",
+    "metadata.release",
+    "langfuse.version",
+    "resource:vcs.ref.head.revision",
+    "resource:k8s.deployment.name",
+    "resource:container.image.tags",
+)
+
 
 class ToolNames(Section):
     """How a tool name that holds an action is split: `reports.FilterData`, `mcp__server__tool`."""
 
     separators: Texts = Field(
-        (".", "__"), description="Tried in this order; the first one found inside the name splits it, once."
+        (".", "__"),
+        description="Tried in this order; the first one found inside the name splits it, once.",
     )
-    drop_prefixes: Texts = Field(("mcp__",), description="Prefixes removed before the name is split.")
+    drop_prefixes: Texts = Field(("functions.", "mcp__"), description="Prefixes removed before the name is split.")
 
 
 class Pending(Section):
@@ -20,44 +66,48 @@ class Pending(Section):
 
     max_age: Duration = Field(600.0, gt=0, description="Longest wait for the rest of a trace, in event time.")
     max_bytes: Size = Field(256 * 2**20, gt=0, description="Most bytes held; the oldest trace is dropped first.")
-    max_traces: int = Field(50_000, gt=0, description="Most traces held.")
 
 
 class Assembly(Section):
-    """How traces are joined to conversations, and when a conversation is complete."""
+    """How traces are joined to conversations, and when a conversation is complete.
+
+    Attributes are named with the most telling one first. `resource:NAME` is an attribute of the resource, `NAME` one
+    of the span.
+    """
 
     conversation_id: Texts = Field(
-        (
-            "gen_ai.conversation.id",
-            "session.id",
-            "conversation.id",
-            "langfuse.session.id",
-            "langsmith.trace.session_id",
-            "traceloop.association.properties.session_id",
-        ),
-        min_length=1,
-        description="Span or resource attributes that name the conversation, highest precedence first.",
+        _CONVERSATION_IDS, min_length=1, description="Attributes that name the conversation."
     )
-    release: Texts = Field(
-        ("service.version",), min_length=1, description="Resource attributes that name the agent's release."
+    rejected_id_prefixes: Texts = Field(
+        ("[scrubbed", "[redacted", "<redacted", "[filtered", "***", "resp_"),
+        description="A value that begins so names no conversation: scrubbed ones, ids that change with every call.",
     )
-    agent: Texts = Field(("service.name",), min_length=1, description="Resource attributes that name the agent.")
+    release: Texts = Field(_RELEASES, min_length=1, description="Attributes that name the agent's release.")
+    agent: Texts = Field(
+        ("resource:service.name", "gen_ai.agent.name"), min_length=1, description="Attributes that name the agent."
+    )
     dialog_id: Texts = Field(
-        ("aem.dialog.id", "test.case.name"), description="Attributes that name the golden dialog being played."
+        ("aem.dialog.id", "test.case.name"), description="Attributes that name the golden dialog that is being played."
+    )
+    run_id: Texts = Field(("aem.run.id",), description="Attributes that tell several plays of one dialog apart.")
+    end_marker: Texts = Field(
+        ("aem.run.end",), description="Attributes that end the conversation at once (the grace still follows)."
     )
     error_prefixes: Texts = Field(
         ("Error:",), description="A tool result that is a text beginning so is a failed call."
     )
     tool_names: ToolNames = Field(default_factory=ToolNames)
-    end_marker: str | None = Field(
-        None, description="Attribute that, set to true on a span, ends the conversation at once (plus the grace)."
+    answer_tools: Texts = Field(
+        ("final_answer", "final_result"),
+        description="Tools by which a framework answers; their calls are the reply, not a turn.",
     )
     idle: Duration = Field(60.0, gt=0, description="A conversation without spans for this long in event time is over.")
     grace: Duration = Field(
-        10.0, description="How long a complete run waits for late spans before its verdict is final, in event time."
+        10.0,
+        description="How long a complete run waits for late spans before its verdict is final, in event time.",
     )
     play_gap: Duration = Field(
-        1800.0, gt=0, description="A pause this long within one conversation separates two plays of a dialog."
+        1800.0, gt=0, description="A pause this long in one conversation separates two plays of a dialog."
     )
     wall_idle: Duration = Field(
         30.0,
@@ -66,11 +116,18 @@ class Assembly(Section):
         "time back.",
     )
     late_window: Duration = Field(
-        600.0, gt=0, description="How long a finished run is remembered, so that a late span revises it."
+        600.0, gt=0, description="How long a finished run is kept, so that a late span revises it."
+    )
+    max_run_age: Duration = Field(
+        6 * 3600.0, gt=0, description="Oldest run that is held; beyond it it is scored as far as it goes."
     )
     max_conversations: int = Field(
         10_000,
         gt=0,
         description="Most conversations held; beyond it the oldest is scored as far as it goes (`partial`).",
+    )
+    max_traces: int = Field(100_000, gt=0, description="Most traces held, pending ones included.")
+    remembered_traces: int = Field(
+        200_000, gt=0, description="Finished traces remembered, so that repeated spans are known."
     )
     pending: Pending = Field(default_factory=Pending)

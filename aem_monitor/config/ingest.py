@@ -89,12 +89,16 @@ class Kafka(Section):
     max_poll_records: int = Field(500, gt=0, description="Most messages taken in one poll.")
     max_poll_interval: Duration = Field(300.0, gt=0, description="Longest pause between polls in the group's eyes.")
     session_timeout: Duration = Field(45.0, gt=0, description="Silence after which the group gives partitions away.")
+    heartbeat_interval: Duration = Field(3.0, gt=0, description="How often the group hears from this replica.")
     fetch_min_bytes: int = Field(1, gt=0, description="Bytes a broker waits for before it answers a fetch.")
     fetch_max_wait: Duration = Field(0.5, gt=0, description="How long a broker waits for `fetch_min_bytes`.")
-    fetch_max_bytes: Size = Field(50 * 2**20, gt=0, description="Most bytes of one fetch answer.")
+    fetch_max_bytes: Size = Field(
+        16 * 2**20, gt=0, description="Most bytes of one fetch answer of one broker; bounds the memory of a backlog."
+    )
     max_partition_fetch_bytes: Size = Field(
         4 * 2**20, gt=0, description="Most bytes a partition contributes to one fetch answer."
     )
+    metadata_max_age: Duration = Field(60.0, gt=0, description="How long a new topic or partition may stay unnoticed.")
     commit_interval: Duration = Field(5.0, gt=0, description="How often released offsets are committed.")
     client: KafkaClient = Field(default_factory=KafkaClient, description="Security settings of the client.")
 

@@ -1,0 +1,42 @@
+"""``aem-monitor golden lint`` and ``golden schema``."""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.errors import UsageError
+from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
+from aem_monitor.golden.schema import golden_schema_text
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the two actions."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    lint = actions.add_parser(
+        "lint",
+        help="find what cannot work in golden dialogs, and what is probably not meant",
+        description="Checks golden dialogs and prints a line (or JSON object) for each finding. Exit code 2 where a "
+        "finding is an error: such a dialog cannot be used.",
+    )
+    lint.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="golden dialogs, or folders of them")
+    lint.add_argument("--json", action="store_true", help="a JSON list of findings instead of lines")
+    lint.set_defaults(handler=_lint)
+    schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
+    schema.set_defaults(handler=_schema)
+
+
+def _lint(arguments: Namespace) -> int:
+    for path in arguments.paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    findings = lint_files(arguments.paths)
+    if arguments.json:
+        write_json(as_json(findings))
+    else:
+        write_text(as_text(findings) + "\n")
+    return 2 if worst(findings) == "error" else 0
+
+
+def _schema(_: Namespace) -> int:
+    write_text(golden_schema_text())
+    return 0

@@ -31,6 +31,9 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command("replay", "score the conversations in OTLP files", "aem_monitor.cli.replay"),
     Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
+    Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),
+    Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

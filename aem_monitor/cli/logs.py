@@ -4,6 +4,7 @@ import json
 import logging
 import sys
 from datetime import UTC, datetime
+from typing import TextIO
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -36,9 +37,20 @@ class JsonLines(logging.Formatter):
         return json.dumps(entry, ensure_ascii=False, default=str)
 
 
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to whatever standard error is when a line is written, not when logging was started."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:  # type: ignore[override]
+        return sys.stderr
+
+
 def start_logging(level: str, form: str = "text") -> None:
     """Send log lines of ``level`` and above to standard error; may be called again when the configuration changes."""
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _StandardError()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     # The Kafka client logs every reconnect at warning and its protocol at debug; its errors matter, the rest does not.

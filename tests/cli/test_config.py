@@ -1,0 +1,70 @@
+"""``aem-monitor config``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from aem_monitor.cli.main import main
+from aem_monitor.config.load import load_config
+
+Capture = pytest.CaptureFixture[str]
+
+EXAMPLES = Path(__file__).parents[2] / "aem_monitor" / "examples"
+
+
+def test_check_prints_a_configuration_that_loads_again(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "aem.yaml"
+    path.write_text(f"golden: {{paths: [{EXAMPLES}]}}\nassembly: {{idle: 90s}}\nmetrics: {{listen: '[::1]:1'}}\n")
+    assert main(["config", "check", "--config", str(path)]) == 0
+    again = tmp_path / "again.yaml"
+    again.write_text(capsys.readouterr().out)
+    assert load_config(again, {}) == load_config(path, {})
+
+
+def test_check_lists_the_golden_dialogs(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "aem.yaml"
+    path.write_text(f"golden: {{paths: [{EXAMPLES}]}}\n")
+    assert main(["config", "check", "--config", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert f"# golden dialogs: {len(list(EXAMPLES.glob('*.yaml')))}\n" in out
+    assert "#   sales-report (version " in out
+
+
+def test_check_reports_a_fault_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "aem.yaml"
+    path.write_text("log:\n  level: loud\n")
+    assert main(["config", "check", "--config", str(path)]) == 2
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert f"{path}:2: log.level: must be 'debug', 'info', 'warning' or 'error', not 'loud'" in streams.err
+
+
+def test_check_reads_golden_dialogs_as_run_would(tmp_path: Path, capsys: Capture) -> None:
+    golden = tmp_path / "broken.yaml"
+    golden.write_text("dialog: x\nturnz: []\n")
+    path = tmp_path / "aem.yaml"
+    path.write_text("golden: {paths: [broken.yaml]}\n")
+    assert main(["config", "check", "--config", str(path)]) == 2
+    assert f"{golden}:2: " in capsys.readouterr().err
+
+
+def test_check_takes_overrides_from_the_environment(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setenv("AEM_MONITOR__LOG__LEVEL", "debug")
+    assert main(["config", "check"]) == 0
+    assert "  level: debug\n" in capsys.readouterr().out
+
+
+def test_check_hides_secrets(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setenv("AEM_MONITOR__STORE__URL", "postgresql://aem:hunter2@db/aem")
+    assert main(["config", "check"]) == 0
+    streams = capsys.readouterr()
+    assert "hunter2" not in streams.out + streams.err
+    assert "postgresql://aem:<hidden>@db/aem" in streams.out
+
+
+def test_schema_is_one_json_schema(capsys: Capture) -> None:
+    assert main(["config", "schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert schema["title"] == "aem-monitor configuration"
+    assert schema["additionalProperties"] is False

@@ -1,0 +1,153 @@
+"""The command line as a whole: exit codes, streams, interrupts."""
+
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from aem_monitor import __version__
+from aem_monitor.cli import main as entry
+from aem_monitor.cli.command import COMMANDS, Command, Handler
+from aem_monitor.cli.main import main
+from aem_monitor.errors import (
+    AemMonitorError,
+    ConfigError,
+    DecodeError,
+    DocumentError,
+    GoldenError,
+    StoreError,
+    UsageError,
+)
+
+Capture = pytest.CaptureFixture[str]
+
+
+def run(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "aem_monitor", *words], input=stdin, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def probe(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A command ``probe`` that does what ``probe.act`` does."""
+    module = ModuleType("tests.cli.probe_command")
+
+    def configure(parser: ArgumentParser) -> None:
+        parser.set_defaults(handler=module.__dict__["act"])
+
+    module.__dict__["configure"] = configure
+    monkeypatch.setitem(sys.modules, "tests.cli.probe_command", module)
+    monkeypatch.setattr(entry, "COMMANDS", (*COMMANDS, Command("probe", "try", "tests.cli.probe_command")))
+    return module
+
+
+def raising(error: BaseException) -> Handler:
+    def act(_: Namespace) -> int:
+        raise error
+
+    return act
+
+
+def test_the_version_is_data(capsys: Capture) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"aem-monitor {__version__}\n"
+
+
+def test_help_names_every_command(capsys: Capture) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    for command in COMMANDS:
+        assert f"    {command.name} " in out
+        assert command.summary in " ".join(out.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_explains_itself(command: Command, capsys: Capture) -> None:
+    assert main([command.name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith(f"usage: aem-monitor {command.name} ")
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["nonsense"], ["config"], ["config", "check", "--nonsense"], ["--log-level", "x"]]
+)
+def test_a_wrong_command_line_is_exit_2_and_says_so_on_standard_error(words: list[str], capsys: Capture) -> None:
+    assert main(words) == 2
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert "usage: aem-monitor" in streams.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("file.json:3: broken"), 2),
+        (ConfigError("a"), 2),
+        (GoldenError("a"), 2),
+        (DecodeError("a"), 2),
+        (DocumentError(["a"]), 2),
+        (StoreError("disk full"), 1),
+        (AemMonitorError("a"), 1),
+        (KeyboardInterrupt(), 130),
+        (BrokenPipeError(), 141),
+    ],
+)
+def test_an_error_has_its_exit_code_and_no_traceback(
+    probe: ModuleType, capsys: Capture, error: BaseException, code: int
+) -> None:
+    probe.__dict__["act"] = raising(error)
+    assert main(["probe"]) == code
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert str(error) in streams.err
+    assert "Traceback" not in streams.err
+
+
+def test_a_defect_is_not_hidden(probe: ModuleType) -> None:
+    probe.__dict__["act"] = raising(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        main(["probe"])
+
+
+def test_the_exit_code_of_a_command_is_kept(probe: ModuleType) -> None:
+    probe.__dict__["act"] = lambda _: 3
+    assert main(["probe"]) == 3
+
+
+def test_a_reader_that_leaves_early_causes_no_noise() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {sys.executable} -m aem_monitor config schema | head -c 1"],
+        capture_output=True,
+        timeout=60,
+    )
+    assert done.stdout == b"{"
+    assert done.stderr == b""
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from aem_monitor.cli.main import main; main(['--help']);"
+        "heavy = {'pydantic', 'numpy', 'kafka', 'sqlalchemy', 'rich', 'uvicorn', 'opentelemetry'} & set(sys.modules);"
+        "sys.exit(', '.join(heavy) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
+    config = tmp_path / "aem.yaml"
+    config.write_text('store: {replica: "Zürich-✓"}\n', encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "aem_monitor", "config", "check", "--config", str(config)],
+        capture_output=True,
+        timeout=60,
+        env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "replica: Zürich-✓" in done.stdout.decode("utf-8")
+
+
+def test_python_m_is_the_same_command() -> None:
+    done = run("--version")
+    assert done.stdout.decode() == f"aem-monitor {__version__}\n"

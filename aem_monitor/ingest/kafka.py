@@ -1,0 +1,327 @@
+"""Spans and log records from Kafka: one consumer of a group, on one thread."""
+
+import importlib.util
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from threading import Event, Thread
+from typing import Final, TypeAlias
+
+from kafka.errors import KafkaError
+
+from aem_monitor.errors import DecodeError
+from aem_monitor.ingest.batch import (
+    Batch,
+    Decoded,
+    Partition,
+    PartitionsAssigned,
+    PartitionsRevoked,
+    Position,
+    Submit,
+)
+from aem_monitor.ingest.causes import Refused
+from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.ingest.kafka_connection import KafkaConnection, Message
+from aem_monitor.ingest.kafka_group import Ownership, OwnershipChange
+from aem_monitor.ingest.kafka_message import decode_message
+from aem_monitor.ingest.kafka_progress import PartitionProgress
+from aem_monitor.ingest.kafka_settings import KafkaSettings
+from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.prefilter import Prefilter
+
+_LOG: Final = logging.getLogger(__name__)
+
+# All in seconds. Together they bound a turn of the thread, and so how long ``stop`` and ``close`` wait for it.
+_POLL: Final = 0.25
+_DELIVER: Final = 0.5
+_BOOTSTRAP: Final = 3.0
+_COMMIT: Final = 3.0
+_BACK_OFF: Final = (1.0, 30.0)
+_LAG_EVERY: Final = 1.0
+_END_OFFSETS_EVERY: Final = 10.0
+_UNREACHABLE_AFTER: Final = 5.0
+
+_Waiting: TypeAlias = Message | Batch | PartitionsRevoked | PartitionsAssigned
+
+
+class KafkaSource:
+    """Consumes OTLP messages in a consumer group and commits what the engine releases.
+
+    Every message becomes a batch, also one without agent content or that cannot be decoded (then an empty one, and
+    ``count(cause, 1)`` is called), so that the engine sees all offsets in order and can release them. While the
+    engine's queue is full, partitions are paused and polling goes on: the membership is kept. An unreachable broker, a
+    missing topic or any error of the client is said once a minute and tried again with back-off, never raised.
+
+    ``submit`` and ``count`` are called from the source's thread. ``release`` may be called from any thread.
+    """
+
+    name = "kafka"
+
+    def __init__(
+        self,
+        settings: KafkaSettings,
+        limits: Limits,
+        keep: Prefilter,
+        submit: Submit,
+        count: Callable[[str, int], None],
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._topics = {topic.name: topic for topic in settings.topics}
+        self._limits = limits
+        self._keep = keep
+        self._submit = submit
+        self._count = count
+        self._clock = clock
+        self._progress = PartitionProgress()
+        self._ownership = Ownership()
+        self._complaints = Complaints(_LOG)
+        self._waiting: deque[_Waiting] = deque()
+        self._paused: frozenset[Partition] = frozenset()
+        self._stopping = Event()
+        self._stopped = Event()
+        self._closing = Event()
+        self._close_by = 0.0
+        self._thread: Thread | None = None
+        self._up = False
+        self._lag: dict[Partition, int] = {}
+        self._ends: dict[Partition, int] = {}
+        self._last_poll_at: float | None = None
+        self._next_commit = 0.0
+        self._next_lag = 0.0
+        self._next_ends = 0.0
+        self._connected_at = 0.0
+        self._was_joined = False
+
+    # What others call.
+
+    def start(self) -> None:
+        """Begin to consume. Raises ConfigError for a client setting that is not passed through."""
+        self._settings.consumer_arguments()
+        if importlib.util.find_spec("crc32c") is None:
+            _LOG.warning("Package crc32c is missing: reading from Kafka is about twelve times slower; install it.")
+        self._thread = Thread(target=self._run, name="kafka-source", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """Deliver nothing more, but stay in the group and go on committing what the engine releases."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._stopped.wait(timeout)
+
+    def close(self, timeout: float) -> None:
+        """Commit what was released, leave the group, end the thread. Idempotent."""
+        self._close_by = time.monotonic() + timeout
+        self._stopping.set()
+        self._closing.set()
+        if self._thread is not None:
+            self._thread.join(timeout + 1.0)
+
+    def release(self, offsets: Mapping[Partition, int]) -> None:
+        """The engine needs nothing below these offsets any more; they are committed within the commit interval."""
+        self._progress.release(offsets)
+
+    @property
+    def up(self) -> bool:
+        """Whether a broker is connected, the group joined and at least one topic there."""
+        return self._up
+
+    def lag(self) -> Mapping[Partition, int]:
+        """Messages not delivered yet, by assigned partition; a partition is left out until its end is known."""
+        return self._lag
+
+    @property
+    def last_poll_at(self) -> float | None:
+        """Wall clock in seconds of the last poll that succeeded; None before the first. Stands still in a stall."""
+        return self._last_poll_at
+
+    # The thread.
+
+    def _run(self) -> None:
+        back_off = _BACK_OFF[0]
+        while not self._closing.is_set():
+            self._was_joined = False
+            try:
+                self._session()
+            except Exception as error:  # noqa: BLE001  a client error of any kind must not end the source silently
+                self._complaints.complain(
+                    "session",
+                    f"Kafka at {self._settings.servers} cannot be read from "
+                    f"({type(error).__name__}: {error}); retrying.",
+                )
+            self._up = False
+            self._apply(self._ownership.forget())
+            self._rest(back_off)
+            back_off = _BACK_OFF[0] if self._was_joined else min(2 * back_off, _BACK_OFF[1])
+        self._stopped.set()
+
+    def _rest(self, seconds: float) -> None:
+        """Wait before the next attempt, still handing the engine what it must know."""
+        until = time.monotonic() + seconds
+        while not self._closing.is_set() and time.monotonic() < until:
+            self._heed_stop()
+            self._deliver(_DELIVER)
+            self._closing.wait(min(_DELIVER, max(0.0, until - time.monotonic())))
+
+    def _session(self) -> None:
+        """One membership, until closing. Raises what the client raises."""
+        connection = KafkaConnection(self._settings, _BOOTSTRAP)
+        self._connected_at = time.monotonic()
+        try:
+            while not self._closing.is_set():
+                self._turn(connection)
+            self._commit(connection, min(_COMMIT, max(0.5, self._close_by - time.monotonic())))
+        finally:
+            left = self._close_by - time.monotonic() if self._closing.is_set() else _COMMIT
+            connection.close(min(_COMMIT, max(0.5, left)))
+
+    def _turn(self, connection: KafkaConnection) -> None:
+        messages = connection.poll(_POLL)
+        self._last_poll_at = self._clock()
+        rewound = self._follow_group(connection)
+        taken = self._ownership.partitions - rewound
+        self._waiting.extend(message for message in messages if (message.topic, message.partition) in taken)
+        self._heed_stop()
+        self._deliver(_DELIVER)
+        self._balance(connection)
+        if time.monotonic() >= self._next_commit:
+            self._commit(connection, _COMMIT)
+        self._observe(connection)
+
+    def _heed_stop(self) -> None:
+        if self._stopping.is_set():
+            self._waiting.clear()
+            self._stopped.set()
+
+    def _follow_group(self, connection: KafkaConnection) -> frozenset[Partition]:
+        """Act on what the group did during the last poll; returns partitions whose polled messages are not valid."""
+        rewound: frozenset[Partition] = frozenset()
+        while (event := connection.events.take()) is not None:
+            change = self._ownership.apply(event)
+            if change.rewound:
+                connection.rewind(change.rewound, _COMMIT)
+                rewound |= change.rewound
+            self._was_joined = self._was_joined or self._ownership.joined
+            self._apply(change)
+        return rewound
+
+    def _apply(self, change: OwnershipChange) -> None:
+        """Forget what waits for lost partitions, then tell the engine of the change, in this order."""
+        if change.lost:
+            self._waiting = deque(item for item in self._waiting if _partition(item) not in change.lost)
+            self._waiting.append(PartitionsRevoked(self.name, tuple(sorted(change.lost))))
+            self._progress.revoke(change.lost)
+            self._lag = {place: lag for place, lag in self._lag.items() if place not in change.lost}
+            self._paused -= change.lost
+        if change.gained:
+            self._waiting.append(PartitionsAssigned(self.name, tuple(sorted(change.gained))))
+            self._progress.assign(change.gained)
+
+    def _deliver(self, seconds: float) -> None:
+        """Hand on what waits, for at most ``seconds``; nothing of an assignment that is being revoked."""
+        until = time.monotonic() + seconds
+        while self._waiting:
+            item = self._waiting[0]
+            if _partition(item) is not None and not self._ownership.joined:
+                return
+            if not isinstance(item, Batch | PartitionsRevoked | PartitionsAssigned):
+                item = self._waiting[0] = self._batch(item)
+            if isinstance(item, Batch) and item.position is not None:
+                # Before it is submitted: the engine may release it before this thread runs again.
+                self._progress.delivered(item.position.key, item.position.offset)
+            if not self._submit(item, max(0.0, until - time.monotonic())):
+                return
+            self._waiting.popleft()
+            if time.monotonic() >= until:
+                return
+
+    def _batch(self, message: Message) -> Batch:
+        position = Position(message.topic, message.partition, message.offset)
+        return Batch(
+            source=self.name,
+            sender=f"{message.topic}/{message.partition}",
+            decoded=self._decode(message),
+            received_at=self._clock(),
+            position=position,
+        )
+
+    def _decode(self, message: Message) -> Decoded:
+        try:
+            return decode_message(message.value, self._topics[message.topic], self._limits, self._keep)
+        except DecodeError as error:
+            cause, what = error.reason, str(error)
+        except Exception as error:  # noqa: BLE001  one message must never stop a partition for good
+            cause, what = Refused.INTERNAL, f"{type(error).__name__} while decoding"
+        self._count(str(cause), 1)
+        where = f"{message.topic}/{message.partition} at offset {message.offset}"
+        self._complaints.complain("message", f"Kafka message of {where} left out: {what}")
+        return Decoded()
+
+    def _balance(self, connection: KafkaConnection) -> None:
+        """Pause all partitions while something waits (or no more is wanted), resume them when nothing does."""
+        wanted = self._ownership.partitions if self._waiting or self._stopping.is_set() else frozenset()
+        if not self._ownership.joined or wanted == self._paused:
+            return
+        connection.pause(wanted - self._paused)
+        connection.resume(self._paused - wanted)
+        self._paused = wanted
+
+    def _commit(self, connection: KafkaConnection, timeout: float) -> None:
+        """Commit what may be; what fails is tried again after the interval, so nothing is lost but time."""
+        self._next_commit = time.monotonic() + self._settings.commit_interval_seconds
+        offsets = self._progress.committable()
+        if not offsets or not self._ownership.joined:
+            return
+        try:
+            connection.commit(offsets, timeout)
+        except KafkaError as error:
+            # A rebalance or a coordinator on the move; the next interval or the next owner takes it up.
+            _LOG.debug("commit of %s failed: %s", offsets, error)
+            return
+        self._progress.committed(offsets)
+
+    def _observe(self, connection: KafkaConnection) -> None:
+        now = time.monotonic()
+        connected = connection.connected
+        missing = connection.missing_topics()
+        if connected:
+            self._connected_at = now
+        self._up = connected and self._ownership.joined and len(missing) < len(self._topics)
+        if now - self._connected_at > _UNREACHABLE_AFTER:
+            self._complaints.complain("session", f"Kafka at {self._settings.servers} does not answer; retrying.")
+        elif connected and missing:
+            self._complaints.complain("topics", f"Kafka topic {', '.join(missing)} does not exist; waiting for it.")
+        elif self._up and self._complaints.over("session"):
+            _LOG.info("Kafka at %s is read from again.", self._settings.servers)
+        self._measure_lag(connection, now)
+
+    def _measure_lag(self, connection: KafkaConnection, now: float) -> None:
+        if now < self._next_lag:
+            return
+        self._next_lag = now + _LAG_EVERY
+        if self._paused and now >= self._next_ends:
+            self._next_ends = now + _END_OFFSETS_EVERY
+            try:
+                self._ends = connection.end_offsets(self._paused, _COMMIT)
+            except KafkaError as error:
+                _LOG.debug("end offsets are unknown: %s", error)
+        lags: dict[Partition, int] = {}
+        for partition in self._ownership.partitions:
+            next_offset = self._progress.next_offset(partition)
+            lag = connection.lag(partition, next_offset)
+            if partition in self._paused and next_offset is not None and partition in self._ends:
+                lag = max(lag or 0, self._ends[partition] - next_offset)
+            if lag is not None:
+                lags[partition] = lag
+        self._lag = lags
+
+
+def _partition(item: _Waiting) -> Partition | None:
+    """The partition of a message or batch; None for what tells of a change in the group."""
+    if isinstance(item, PartitionsRevoked | PartitionsAssigned):
+        return None
+    if isinstance(item, Batch):
+        return None if item.position is None else item.position.key
+    return item.topic, item.partition

@@ -44,8 +44,11 @@ format: $(DEV_STAMP)
 types: $(DEV_STAMP)
 	$(BIN)/mypy
 
+# Everything in deploy/ that is written from code; the tests compare it with what is committed.
 docs: $(RUN_STAMP)
 	$(BIN)/python -m aem_monitor.config.document
+	text=$$($(BIN)/python -m aem_monitor.metrics.document) && printf '%s\n' "$$text" > deploy/docs/metrics.md
+	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -4,10 +4,10 @@ import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.cli.output import write_text
 from aem_monitor.config.effective import effective_yaml
 from aem_monitor.config.load import load_config
-from aem_monitor.config.schema import json_schema
+from aem_monitor.config.schema import json_schema_text
 from aem_monitor.golden.load import Dialogs, load_dialogs
 
 
@@ -38,5 +38,5 @@ def _check(arguments: Namespace) -> int:
 
 
 def _schema(_: Namespace) -> int:
-    write_json(json_schema())
+    write_text(json_schema_text())
     return 0

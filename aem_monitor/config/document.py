@@ -1,4 +1,4 @@
-"""Writes the configuration's reference page and example file from its models.
+"""Writes the configuration's reference page, example file and JSON Schema from its models.
 
 ``python -m aem_monitor.config.document`` in the root of the repository; `make docs` does it.
 """
@@ -17,11 +17,12 @@ from pydantic.fields import FieldInfo
 from aem_monitor.config.environment import PREFIX, members_of, section_of
 from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.root import Config
-from aem_monitor.config.schema import DEFAULTS, KAFKA_DEFAULTS, sections
+from aem_monitor.config.schema import DEFAULTS, KAFKA_DEFAULTS, json_schema_text, sections
 from aem_monitor.config.units import Address, parse_duration, parse_size
 
 REFERENCE = Path("deploy/docs/configuration.md")
 EXAMPLE = Path("deploy/aem-monitor.example.yaml")
+SCHEMA = Path("deploy/schemas/aem-monitor.schema.json")
 
 _COMMENT_WIDTH = 96
 _TYPE_NAMES: Mapping[Any, str] = {
@@ -142,8 +143,8 @@ def _inline(value: Any) -> str:
 
 
 def main(root: Path) -> int:
-    """Write both files below ``root``."""
-    for path, text in ((REFERENCE, reference()), (EXAMPLE, example())):
+    """Write the three files below ``root``."""
+    for path, text in ((REFERENCE, reference()), (EXAMPLE, example()), (SCHEMA, json_schema_text())):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     return 0

@@ -1,5 +1,6 @@
 """The configuration file's sections with their defaults, and its JSON Schema."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
@@ -46,3 +47,8 @@ def json_schema() -> dict[str, Any]:
             if "default" in described:
                 described["default"] = written[key]
     return schema
+
+
+def json_schema_text() -> str:
+    """The schema as the file that is published: indented, with a final newline."""
+    return json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"

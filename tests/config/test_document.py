@@ -13,7 +13,7 @@ from aem_monitor.config.environment import section_of, variables
 from aem_monitor.config.ingest import KafkaClient
 from aem_monitor.config.load import load_config
 from aem_monitor.config.root import Config, Golden
-from aem_monitor.config.schema import json_schema, sections
+from aem_monitor.config.schema import json_schema, json_schema_text, sections
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +22,7 @@ def test_the_committed_pages_are_what_the_models_say() -> None:
     """Run `make docs` where this fails."""
     assert (ROOT / document.REFERENCE).read_text() == document.reference()
     assert (ROOT / document.EXAMPLE).read_text() == document.example()
+    assert (ROOT / document.SCHEMA).read_text() == json_schema_text()
 
 
 def test_every_section_and_every_key_is_described() -> None:

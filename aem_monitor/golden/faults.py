@@ -101,6 +101,14 @@ def _message(detail: ErrorDetails, path: JSONPath) -> str:
         return f"{given} is not {'true' if expected == 'True' else expected}"
     if kind == "value_error":
         return str(context.get("error"))
+    if kind == "too_short":
+        return "is empty; name at least one"
+    if kind in ("string_pattern_mismatch", "string_too_short", "string_too_long"):
+        return f"{given} is no name: 1 to 200 characters, no control characters"
+    if kind == "greater_than_equal":
+        return f"{given} is too small; at least {context.get('ge')}"
+    if kind == "model_type" and not path and detail["input"] is None:
+        return "the file is empty"
     if kind in _KINDS:
         return f"{given} is not {_KINDS[kind]}"
     return f"{given}: {detail['msg'][:1].lower()}{detail['msg'][1:]}"

@@ -21,6 +21,17 @@ from aem_monitor.golden.form import DialogForm
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.yamlfile import MAX_BYTES, parse_document
 
+__all__ = [
+    "DialogFaultsError",
+    "DialogSource",
+    "Dialogs",
+    "Fault",
+    "dialog_from",
+    "load_dialogs",
+    "parse_dialog",
+    "read_dialogs",
+]
+
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """Names of golden dialog files; what else lies in a directory is left alone."""
 

@@ -26,15 +26,14 @@ def normalise(text: str) -> str:
     Punctuation inside a word or number stays (``a-1042``, ``1.5``, ``don't``), as do the sign of a number and per cent.
     A text of nothing but punctuation is its own normal form.
     """
-    folded = unicodedata.normalize("NFKC", text.translate(_QUOTES)).casefold().translate(_QUOTES)
+    visible = "".join(char for char in text.translate(_QUOTES) if unicodedata.category(char) != "Cf")
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold()).translate(_QUOTES)
     kept = []
     for before, char, after in zip(f" {folded}", folded, f"{folded[1:]} ", strict=False):
-        kind = unicodedata.category(char)
-        if kind == "Cf":
-            continue
         inside = after.isalnum() and before.isalnum()
         signed = char == "-" and before.isspace() and after.isdigit()
-        kept.append(char if kind[0] != "P" or char in _KEPT_SIGNS or inside or signed else " ")
+        mark = unicodedata.category(char)[0] == "P" and char not in _KEPT_SIGNS
+        kept.append(" " if mark and not inside and not signed else char)
     return " ".join("".join(kept).split()) or " ".join(folded.split())
 
 

@@ -1,0 +1,30 @@
+"""Writes what is generated and reviewed: ``python -m tests.golden.regenerate``, then read the difference.
+
+The messages of the bad files (``tests/golden/bad/messages.yaml``) and the published JSON Schema.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from aem_monitor.golden.load import SUFFIXES, parse_dialog
+from aem_monitor.golden.schema import golden_schema_text
+
+BAD = Path(__file__).parent / "bad"
+MESSAGES = BAD / "messages.yaml"
+SCHEMA = Path(__file__).parents[2] / "deploy" / "schemas" / "golden-dialog.schema.json"
+
+
+def bad_files() -> list[Path]:
+    return sorted(path for path in BAD.iterdir() if path.suffix in SUFFIXES and path != MESSAGES)
+
+
+def messages_of(path: Path) -> list[str]:
+    found = parse_dialog(path.read_bytes(), path.name)
+    return [str(fault) for fault in found] if isinstance(found, list) else []
+
+
+if __name__ == "__main__":
+    messages = {path.name: messages_of(path) for path in bad_files()}
+    MESSAGES.write_text(yaml.safe_dump(messages, width=1000, allow_unicode=True), encoding="utf-8")
+    SCHEMA.write_text(golden_schema_text(), encoding="utf-8")

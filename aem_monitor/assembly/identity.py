@@ -1,0 +1,153 @@
+"""Who an exchange belongs to: conversation ids, agent, release, golden dialog, attributes for recognition."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from aem_monitor.assembly.groups import Group
+from aem_monitor.assembly.settings import AssemblySettings
+from aem_monitor.assembly.tracereading import IdCandidate
+from aem_monitor.assembly.tree import Node
+from aem_monitor.model.jsonvalue import AttributeValue
+
+_MAX_ATTRIBUTE_CHARS: Final = 256
+_CONTENT_PREFIXES: Final = ("gen_ai.tool.", "gen_ai.usage.", "gen_ai.request.", "gen_ai.response.", "gen_ai.event.")
+_UNSET_SERVICE: Final = "unknown_service"
+
+
+def text_of(value: AttributeValue) -> str | None:
+    """An id, release or name as text; None for what cannot be one."""
+    if isinstance(value, str):
+        return value.strip() or None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes) and value:
+        return text_of(value[0])
+    return None
+
+
+def id_of(node: Node, settings: AssemblySettings) -> IdCandidate | None:
+    """The best conversation id on one span."""
+    for rank, name in enumerate(settings.conversation_id):
+        value = text_of(node.attribute(name))
+        if value is not None and not value.lower().startswith(settings.rejected_id_prefixes):
+            return IdCandidate(rank, value)
+    return None
+
+
+def nearest_id(node: Node, settings: AssemblySettings) -> str | None:
+    """The conversation id on a span or the nearest one above it."""
+    for one in (node, *node.ancestors()):
+        found = id_of(one, settings)
+        if found is not None:
+            return found.value
+    return None
+
+
+def own_id(group: Group, settings: AssemblySettings) -> str | None:
+    """The best id on the group's own spans, those inside tool calls left out."""
+    found = _ids(_own_nodes(group), settings)
+    return found[0].value if found else None
+
+
+def ids_of(group: Group, everything: Sequence[Node], settings: AssemblySettings) -> tuple[IdCandidate, ...]:
+    """The ids of an exchange, best first, one an attribute name.
+
+    Looked for on the group's spans and those above it, of each name the outermost and earliest; only if they carry
+    none, on the whole trace.
+    """
+    nearby = [*_own_nodes(group), *_above(group)]
+    return _ids(nearby, settings) or _ids(everything, settings)
+
+
+def _own_nodes(group: Group) -> list[Node]:
+    return [node for member in group.members if member.frame is None for node in (member.node, *member.twins)]
+
+
+def _above(group: Group) -> list[Node]:
+    tops = group.roots or [member.node for member in group.members]
+    return list(dict.fromkeys(above for top in tops for above in top.ancestors()))
+
+
+def _ids(nodes: Iterable[Node], settings: AssemblySettings) -> tuple[IdCandidate, ...]:
+    best: dict[int, tuple[tuple[int, int, str], str]] = {}
+    for node in nodes:
+        place = (node.depth, node.start, node.span.span_id)
+        for rank, name in enumerate(settings.conversation_id):
+            value = text_of(node.attribute(name))
+            if value is None or value.lower().startswith(settings.rejected_id_prefixes):
+                continue
+            if rank not in best or place < best[rank][0]:
+                best[rank] = (place, value)
+    found = dict.fromkeys(IdCandidate(rank, best[rank][1]) for rank in sorted(best))
+    unique: dict[str, IdCandidate] = {}
+    for candidate in found:
+        unique.setdefault(candidate.value, candidate)
+    return tuple(unique.values())
+
+
+def first_of(nodes: Iterable[Node], names: Sequence[str]) -> str | None:
+    """The first attribute of ``names`` that any of the nodes carries; the order of names goes before that of nodes."""
+    listed = list(nodes)
+    for name in names:
+        for node in listed:
+            value = text_of(node.attribute(name))
+            if value is not None:
+                return value
+    return None
+
+
+def all_of(nodes: Iterable[Node], names: Sequence[str]) -> tuple[str, ...]:
+    """All distinct values of these attributes, by order of names, then of nodes. Resources count too."""
+    listed = list(nodes)
+    found = (
+        text_of(value)
+        for name in names
+        for node in listed
+        for value in (node.attribute(name), node.span.resource.attributes.get(name))
+    )
+    return tuple(dict.fromkeys(value for value in found if value is not None))
+
+
+def scope_of(group: Group) -> list[Node]:
+    """The spans whose attributes describe the exchange: the agent's own first, then those above, nearest first."""
+    own = sorted(_own_nodes(group), key=lambda node: (node not in group.roots, node.order))
+    return [*own, *_above(group)]
+
+
+def agent_of(node: Node, settings: AssemblySettings) -> str:
+    """The agent: service name of the agent's resource, else what the settings name next, else ``unknown``.
+
+    SDKs call a service without a name ``unknown_service:python``; that is no name.
+    """
+    for name in settings.agent:
+        value = text_of(node.attribute(name))
+        if value is not None and not value.startswith(_UNSET_SERVICE):
+            return value
+    return "unknown"
+
+
+def release_of(group: Group, settings: AssemblySettings) -> str | None:
+    """The release of the agent's own resource or spans. Spans above it count if they are of the same service: the
+    release of a driver that calls the agent is another thing's."""
+    own = sorted(_own_nodes(group), key=lambda node: (node not in group.roots, node.order))
+    home = own[0].service
+    same = [node for node in (*own, *_above(group)) if node.service == home]
+    return first_of(same, settings.release)
+
+
+def attributes_of(group: Group) -> Mapping[str, AttributeValue]:
+    """Short attributes of resource and spans that recognition may restrict by; the agent's own win."""
+    merged: dict[str, AttributeValue] = {}
+    nodes = scope_of(group)
+    for node in nodes:
+        for key, value in node.span.attributes.items():
+            if not key.startswith(_CONTENT_PREFIXES) and _short(value):
+                merged.setdefault(key, value)
+        for key, value in node.span.resource.attributes.items():
+            if _short(value):
+                merged.setdefault(key, value)
+    return {key: merged[key] for key in sorted(merged)}
+
+
+def _short(value: AttributeValue) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _MAX_ATTRIBUTE_CHARS)

@@ -1,0 +1,194 @@
+"""Which exchanges are one conversation: by ids, else by the message history that grows from turn to turn."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from aem_monitor.assembly.speech import squeezed
+from aem_monitor.assembly.tracereading import ExchangeReading
+
+
+def partition(exchanges: Sequence[ExchangeReading]) -> list[list[ExchangeReading]]:
+    """The exchanges of each conversation, in time order. Invocations of side agents are left out."""
+    ordered = sorted(exchanges, key=order_of)
+    conversations: list[list[ExchangeReading]] = []
+    for component in _components([one for one in ordered if one.ids]):
+        conversations.extend(_by_best_id(_without_side_agents(component)))
+    rest = [one for one in ordered if not one.ids]
+    if rest:
+        _by_history(_without_side_agents(rest), conversations)
+    return [sorted(one, key=order_of) for one in conversations if one]
+
+
+def order_of(exchange: ExchangeReading) -> tuple[int, int, str, str]:
+    """Time order of exchanges."""
+    return exchange.start_ns, exchange.end_ns, exchange.trace_id, exchange.span_id
+
+
+def _components(exchanges: Sequence[ExchangeReading]) -> list[list[ExchangeReading]]:
+    """Exchanges that share any id, directly or through others."""
+    parent: dict[str, str] = {}
+
+    def find(value: str) -> str:
+        while parent.setdefault(value, value) != value:
+            parent[value] = parent[parent[value]]
+            value = parent[value]
+        return value
+
+    for exchange in exchanges:
+        first = find(exchange.ids[0].value)
+        for candidate in exchange.ids[1:]:
+            parent[find(candidate.value)] = first
+            first = find(first)
+    found: dict[str, list[ExchangeReading]] = defaultdict(list)
+    for exchange in exchanges:
+        found[find(exchange.ids[0].value)].append(exchange)
+    return list(found.values())
+
+
+def _by_best_id(exchanges: Sequence[ExchangeReading]) -> list[list[ExchangeReading]]:
+    """Apart by the ids of highest precedence, unless those are made anew for each run.
+
+    Ids of which none comes twice, of one agent, one after the other under a common second id: a framework made one a
+    run, the common id is the conversation's.
+    """
+    if not exchanges:
+        return []
+    best = min(one.ids[0].rank for one in exchanges)
+    parts: dict[str, list[ExchangeReading]] = defaultdict(list)
+    without: list[ExchangeReading] = []
+    for exchange in exchanges:
+        if exchange.ids[0].rank == best:
+            parts[exchange.ids[0].value].append(exchange)
+        else:
+            without.append(exchange)
+    if len(parts) == 1 or _made_anew(list(parts.values())):
+        return [list(exchanges)]
+    groups = list(parts.values())
+    for exchange in without:
+        before = [group for group in groups if group[0].start_ns <= exchange.start_ns and _share_id(group, exchange)]
+        sharing = before[-1:] or [group for group in groups if _share_id(group, exchange)][:1]
+        if sharing:
+            sharing[0].append(exchange)
+        else:
+            groups.append([exchange])
+    return groups
+
+
+def _made_anew(parts: Sequence[Sequence[ExchangeReading]]) -> bool:
+    if any(len(part) > 1 for part in parts):
+        return False
+    ordered = sorted((part[0] for part in parts), key=order_of)
+    if len({one.agent_name for one in ordered}) > 1 or not _common_ids(ordered):
+        return False
+    return all(one.end_ns <= two.start_ns for one, two in pairwise(ordered))
+
+
+def _common_ids(exchanges: Iterable[ExchangeReading]) -> set[str]:
+    sets = [{candidate.value for candidate in one.ids} for one in exchanges]
+    return set.intersection(*sets) if sets else set()
+
+
+def _share_id(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> bool:
+    values = {candidate.value for candidate in exchange.ids}
+    return any(candidate.value in values for one in group for candidate in one.ids)
+
+
+def _without_side_agents(exchanges: Sequence[ExchangeReading]) -> list[ExchangeReading]:
+    """Without agents that work beside the one that answers the user: title makers, summarisers.
+
+    One is known by standing beside another agent under the same parent, with a conversation id of its own while the
+    other agent is there in more traces, or with an input that quotes the other's whole user text.
+    """
+    traces: dict[str | None, set[str]] = defaultdict(set)
+    for exchange in exchanges:
+        traces[exchange.agent_name].add(exchange.trace_id)
+    siblings: dict[tuple[str, str | None], list[ExchangeReading]] = defaultdict(list)
+    for exchange in exchanges:
+        if exchange.parent is not None:
+            siblings[exchange.trace_id, exchange.parent].append(exchange)
+    side = {
+        id(one)
+        for group in siblings.values()
+        for one in group
+        for other in group
+        if one.agent_name != other.agent_name and _is_side(one, other, traces)
+    }
+    return [exchange for exchange in exchanges if id(exchange) not in side]
+
+
+def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | None, set[str]]) -> bool:
+    apart = one.own_id is not None and other.own_id is not None and one.own_id != other.own_id
+    if apart and len(traces[one.agent_name]) < len(traces[other.agent_name]):
+        return True
+    said, asked = squeezed(one.user.text or ""), squeezed(other.user.text or "")
+    if not asked or one.calls:
+        return False
+    return len(said) > len(asked) and asked in said and (apart or one.own_id is None or one.own_id == other.own_id)
+
+
+def _by_history(rest: Sequence[ExchangeReading], conversations: list[list[ExchangeReading]]) -> None:
+    """Each exchange without an id joins the conversation that its history repeats, else begins one of its own."""
+    for exchange in rest:
+        found = [group for group in conversations if group and _continues(group, exchange)]
+        if not found:
+            conversations.append([exchange])
+            continue
+        # Of two equal conversations (two canaries of one dialog) the same process is the likelier one, then the later.
+        best = max(found, key=lambda group: (group[-1].instance == exchange.instance, *order_of(group[-1])[:2]))
+        best.append(exchange)
+
+
+def _continues(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> bool:
+    last = max(group, key=order_of)
+    if last.agent != exchange.agent:
+        return False
+    if any(exchange.previous_response_ids & one.response_ids for one in group):
+        return True
+    if exchange.answers & last.call_ids:
+        return True
+    if _overlap(last, exchange) and is_twin(last, exchange) and bool(last.call_ids & exchange.call_ids):
+        return True
+    if last.end_ns > exchange.start_ns or not exchange.history:
+        return False
+    return _history_of(last, exchange.history)
+
+
+def _history_of(last: ExchangeReading, history: Sequence[tuple[str, str]]) -> bool:
+    """Whether a history is that of ``last`` plus its user message and its reply."""
+    users = [text for role, text in history if role == "user"]
+    before = [text for role, text in last.history or () if role == "user"]
+    if last.history is None and len(users) != 1:
+        return False
+    if users[:-1] != before:
+        return False
+    reply = last.response.text if last.response is not None and not last.response.truncated else None
+    said = last.user.text if not last.user.truncated else None
+    if said is not None and squeezed(said) != users[-1]:
+        return False
+    if reply is not None:
+        return squeezed(reply) in [text for role, text in history if role == "assistant"][-1:]
+    return said is not None
+
+
+def _overlap(one: ExchangeReading, other: ExchangeReading) -> bool:
+    shared = min(one.end_ns, other.end_ns) - max(one.start_ns, other.start_ns)
+    shorter = min(one.end_ns - one.start_ns, other.end_ns - other.start_ns)
+    return shared > 0 and 2 * shared >= shorter
+
+
+def is_twin(one: ExchangeReading, other: ExchangeReading) -> bool:
+    """Whether two exchanges are the same one, seen by two instrumentations: at the same time, the same user text, and
+    the same calls as far as ids tell."""
+    if one.agent != other.agent or one.user is other.user or not _overlap(one, other):
+        return False
+    texts = [exchange.user.text for exchange in (one, other) if exchange.user.text is not None]
+    if len(texts) == 2 and squeezed(texts[0]) != squeezed(texts[1]):
+        return False
+    if one.call_ids and other.call_ids:
+        return bool(one.call_ids & other.call_ids)
+    named = [sorted(call.name for call in exchange.calls if not call.nested) for exchange in (one, other)]
+    replies = [squeezed(x.response.text) for x in (one, other) if x.response is not None and x.response.text]
+    if len(replies) == 2 and replies[0] != replies[1]:
+        return False
+    return named[0] == named[1] and len(texts) == 2

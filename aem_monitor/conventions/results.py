@@ -1,0 +1,90 @@
+"""A tool's own return value, freed from the wrapping of framework and protocol.
+
+Only wrappers that a framework or protocol is known to write are removed: what a tool itself returned stays, also when
+it looks like one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aem_monitor.conventions.jsontext import parse_nested
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
+from aem_monitor.model.jsonvalue import JSON
+
+_BLOCK_KEYS: Final = frozenset({"text", "type", "annotations", "citations", "meta", "_meta", "json"})
+_MESSAGE_MARKS: Final = frozenset({"tool_call_id", "toolCallId", "tool_use_id", "toolUseId"})
+_CONTENT_TYPES: Final = frozenset({"text", "json"})
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """A return value, whether it was cut, and what a protocol's ``isError`` said (None: nothing)."""
+
+    value: Captured
+    truncated: bool = False
+    failed: bool | None = None
+
+
+def unwrap(value: Captured, *, blocks: bool = False) -> Unwrapped:
+    """Remove JSON text, tool messages, MCP results and typed content blocks around a return value.
+
+    ``blocks``: the emitter always wraps results in Bedrock blocks (``[{"text": ..}]``), so untyped ones are wrapping
+    too.
+    """
+    if value is NOT_CAPTURED:
+        return Unwrapped(value)
+    parsed = parse_nested(value)
+    current, cut = parsed.value, parsed.truncated
+    failed: bool | None = None
+    for _ in range(4):
+        if isinstance(current, Mapping):
+            inner, said = _from_object(current)
+        else:
+            inner, said = _from_blocks(current, untyped=blocks), None
+        failed = said if said is not None else failed
+        if inner is NOT_CAPTURED:
+            break
+        blocks = blocks and isinstance(current, Mapping)
+        parsed = parse_nested(inner)
+        current, cut = parsed.value, cut or parsed.truncated
+    return Unwrapped(current, cut, failed)
+
+
+def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:
+    """The content of a tool message or of an MCP result; NOT_CAPTURED when it is neither."""
+    failed = value.get("isError")
+    said = failed if isinstance(failed, bool) else None
+    content = value.get("content")
+    if said is not None and "content" in value and isinstance(content, Sequence):
+        return content, said
+    if "content" in value and (_MESSAGE_MARKS & value.keys() or value.get("role") == "tool"):
+        status = value.get("status")
+        return content, status == "error" if status in ("success", "error") else said
+    kwargs = value.get("kwargs")
+    if "lc" in value and isinstance(kwargs, Mapping) and "content" in kwargs:
+        status = kwargs.get("status")
+        return kwargs["content"], status == "error" if status in ("success", "error") else None
+    return NOT_CAPTURED, said
+
+
+def _from_blocks(value: JSON, *, untyped: bool) -> Captured:
+    if not isinstance(value, Sequence) or isinstance(value, str) or not value:
+        return NOT_CAPTURED
+    contents: list[JSON] = []
+    for item in value:
+        if not isinstance(item, Mapping) or not item.keys() <= _BLOCK_KEYS:
+            return NOT_CAPTURED
+        kind = item.get("type")
+        if kind not in _CONTENT_TYPES and not (untyped and kind is None):
+            return NOT_CAPTURED
+        key = "json" if "json" in item else "text"
+        if key not in item:
+            return NOT_CAPTURED
+        contents.append(item[key])
+    if len(contents) == 1:
+        return contents[0]
+    opened = [parse_nested(content) for content in contents]
+    if any(one.is_json or not isinstance(one.value, str) for one in opened):
+        return [one.value for one in opened]
+    return "\n".join(str(content) for content in contents)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 class EngineSettings:
     """See ``deploy/docs/configuration.md``, section ``assembly``, for what each of these means to an operator.
 
-    ``idle`` and ``grace`` count in event time; a run also has to be silent for ``grace`` of wall time, so that a backlog
-    that is read in seconds is not cut short. ``pending_*`` bound what has not become a run yet, ``max_conversations``
-    and ``max_bytes`` what is held altogether. ``late_window`` is how long a final run is kept for spans that come late.
+    ``idle`` and ``grace`` count in event time; a run also has to be silent for ``grace`` of wall time, so that a
+    backlog that is read in seconds is not cut short. ``pending_*`` bound what has not become a run yet,
+    ``max_conversations`` and ``max_traces`` what is held altogether. ``late_window`` is how long a final run is kept
+    for spans that come late.
     """
 
     idle: float = 60.0

@@ -1,0 +1,9 @@
+"""What a reply says, and whether it is consistent with and as complete as a reference."""
+
+from aem_monitor.scoring.responses.claims import Claim, claims
+from aem_monitor.scoring.responses.facts import facts
+from aem_monitor.scoring.responses.judge import ResponseJudgement, judge
+from aem_monitor.scoring.responses.mentions import mentions
+from aem_monitor.scoring.responses.support import supports
+
+__all__ = ["Claim", "ResponseJudgement", "claims", "facts", "judge", "mentions", "supports"]

@@ -1,0 +1,137 @@
+"""Claims of a reply: its sentences and clauses, with what each asserts."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.responses.facts import facts
+from aem_monitor.scoring.values.context import ValueContext
+from aem_monitor.scoring.values.forms import Fact
+from aem_monitor.scoring.values.guards import negations
+from aem_monitor.scoring.values.lexicon import SYNONYMS
+from aem_monitor.scoring.values.words import flat, stem, tokens
+
+_BREAK: Final = re.compile(
+    r"(?:(?<!\b[A-Z][.])(?<!\bMr[.])(?<!\bMrs[.])(?<!\bDr[.])(?<!\bSt[.])(?<!\bNo[.])(?<!\bvs[.])(?<!\bJr[.])(?<=[.!?])"
+    r"[\"')\]]*\s+|\n+|;\s+|,?\s+but\s+|,\s+however,?\s+)"
+)
+_ASKING: Final = re.compile(
+    r"\b(?:please (?:confirm|provide|tell|specify|choose|select|let)|could you|can you|would you|do you|shall i"
+    r"|should i|may i|(?:tell|let) me(?: know)?|i need (?:to know|the|your)"
+    r"|is (?:that|this|it) (?:correct|right|okay|ok|fine)"
+    r"|confirm (?:that|the following|if|whether)|what about|how about|i can (?:help|also)|"
+    r"if you(?:'d| would)? (?:like|want|need)|anything else|happy to help|feel free)\b"
+)
+_GREETING: Final = re.compile(
+    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|you are welcome|welcome|sure"
+    r"|of course|certainly|"
+    r"absolutely|great|okay|ok|alright|no problem|my pleasure|sorry|i apologi[sz]e"
+    r"|enjoy|have a \w+|bye|goodbye|see you|got it|understood|perfect|yes|no)\b"
+)
+_ACTION_VERBS: Final = """
+cancelled canceled|booked|reserved|purchased bought|ordered|placed|refunded|exchanged|returned|updated|modified
+changed|sent emailed mailed|
+transferred|added|removed|deleted|created|scheduled rescheduled|confirmed|shipped dispatched|delivered|processed
+submitted|completed|
+paid|charged|issued|credited|upgraded|downgraded|activated|deactivated|enabled|disabled|started|stopped|paused|resumed
+set|saved|
+approved|rejected|registered|assigned|applied|initiated|filed|closed|opened|unlocked|locked|reset|restored|escalated
+posted|uploaded|
+downloaded|renewed|subscribed|unsubscribed|forwarded|generated|notified|flagged|blocked|unblocked|extended|moved
+arranged|made
+"""
+_VERB_OF: Final = {
+    form: group.split()[0] for group in _ACTION_VERBS.replace("\n", "").split("|") for form in group.split()
+}
+_DONE: Final = re.compile(
+    r"\b(?:(?:has|have|had|'ve|is|was|are|were|been|being|gets?|got)\s+"
+    r"(?:(?:now|also|just|already|all|successfully|been|being|not|hereby|both|then)\s+)*"
+    r"|(?:i|we)\s+(?:(?:now|also|just|already|successfully|then)\s+)*|^(?:successfully\s+)?)"
+    rf"(?P<verb>{'|'.join(sorted(_VERB_OF, key=len, reverse=True))})\b"
+)
+_FUTURE: Final = re.compile(
+    r"\b(?:will|'ll|going to|would|can|could|to be|should|may|if|once|before|when|whether|unless|wants?"
+    r"|like|need)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence or clause of a reply.
+
+    ``start`` is its place in the text; ``facts`` have spans in ``text``, the claim itself. ``negated`` is its
+    polarity. ``action`` is what it says has been done
+    ("cancelled"), None if nothing. ``asks`` marks questions, requests and offers, ``phatic`` greetings and thanks:
+    neither
+    asserts. ``fault`` says, in a judgement, why the claim stands out: fact, name, action, negation, antonym, roles,
+    content; ``facts`` are then the ones at fault.
+    """
+
+    text: str
+    start: int
+    facts: tuple[Fact, ...]
+    negated: bool
+    action: str | None
+    asks: bool
+    phatic: bool
+    fault: str = ""
+
+
+def claimed_action(text: str) -> str | None:
+    """What a clause says has been done, as a participle; None for wishes, plans and conditions."""
+    folded = flat(text)
+    match = _DONE.search(folded)
+    if match is None or _FUTURE.search(folded, 0, match.start()):
+        return None
+    return _VERB_OF[match["verb"]]
+
+
+def action_stem(action: str) -> str:
+    """The stem under which the verb of an action is found in other forms ("cancel", "cancellation")."""
+    return SYNONYMS.get(stem(action), stem(action))
+
+
+def asks(text: str) -> bool:
+    """Whether a clause is a question, a request or an offer."""
+    folded = flat(text).strip()
+    words = tokens(folded)
+    return (
+        folded.endswith("?")
+        or bool(_ASKING.search(folded))
+        or (bool(words) and words[0] in ("which", "what", "who", "where", "when", "how") and not folded.endswith("."))
+    )
+
+
+@lru_cache(maxsize=1024)
+def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
+    found = []
+    position = 0
+    pieces = []
+    for match in _BREAK.finditer(text):
+        pieces.append((position, text[position : match.start()]))
+        position = match.end()
+    pieces.append((position, text[position:]))
+    for start, piece in pieces:
+        stripped = piece.strip()
+        if not tokens(stripped):
+            continue
+        stated = facts(stripped, context)
+        asking = asks(stripped)
+        found.append(
+            Claim(
+                text=stripped,
+                start=start + len(piece) - len(piece.lstrip()),
+                facts=stated,
+                negated=negations(stripped) % 2 == 1,
+                action=None if asking else claimed_action(stripped),
+                asks=asking,
+                phatic=not stated and bool(_GREETING.match(flat(stripped))) and len(tokens(stripped)) <= 8,
+            )
+        )
+    return tuple(found)
+
+
+def claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
+    """The claims of a reply in order. Every word of the text belongs to at most one."""
+    return _claims(text, ValueContext(reference_date=context.reference_date))

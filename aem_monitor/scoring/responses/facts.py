@@ -1,0 +1,74 @@
+"""Facts of a reply: typed values, proper names and quoted phrases."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.values.context import ValueContext
+from aem_monitor.scoring.values.forms import Fact, NameForm
+from aem_monitor.scoring.values.scan import MAX_CHARS, scan
+from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, tokens
+
+_QUOTED: Final = re.compile(r"[\"“„]([^\"“”„\n]{2,80})[\"”“]")
+_CAPITALISED: Final = re.compile(
+    r"(?:[A-Z][\w.'’&-]*[\w]|[A-Z])(?:(?:\s+(?:of|the|and|de|la|del|van|von|in|at|for|&)){0,2}\s+(?:[A-Z][\w.'’&-]*[\w]|[A-Z]\b|\d+\b))*"
+)
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(*•-]\s*)$")
+_NOT_NAMES: Final = frozenset(
+    listed("""i im ive ill id ok okay yes no sure sorry thanks thank please hello hi hey great good there here the a
+    an your you my our we it its is are
+    was were do does did would could can may should will what which who where when how why if so and but or also not
+    all any some no
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november
+    december am pm mr mrs ms dr miss usd eur gbp id url api pdf csv faq tv dj order confirmation note total let lets
+    have has just
+    enjoy anything ok confirmed confirming starting leaving booking search found""")
+)
+
+
+@lru_cache(maxsize=2048)
+def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
+    text = text[:MAX_CHARS]
+    found = list(scan(text, context.reference_date))
+    for fact in (*_quoted(text), *_names(text)):
+        if not any(fact.start < other.end and other.start < fact.end for other in found):
+            found.append(fact)
+    return tuple(sorted(found, key=lambda fact: fact.start))
+
+
+def facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
+    """The facts that a text states, in order of place: typed values first, then quoted phrases, then capitalised
+    names."""
+    return _facts(text, ValueContext(reference_date=context.reference_date))
+
+
+def _quoted(text: str) -> Iterator[Fact]:
+    for match in _QUOTED.finditer(text):
+        words = tokens(match[1])
+        if words:
+            yield Fact("quoted", match[1], match.start(1), match.end(1), NameForm(words))
+
+
+def _names(text: str) -> Iterator[Fact]:
+    """Runs of capitalised words. A single one at the start of a sentence is no evidence of a name, and a text in
+    title or upper
+    case throughout names nothing this way."""
+    letters = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 3]
+    if letters and sum(word[0].isupper() for word in letters) > 0.7 * len(letters) and len(letters) > 3:
+        return
+    for match in _CAPITALISED.finditer(text):
+        start, end = match.span()
+        words = text[start:end].split()
+        at_start = _SENTENCE_START.search(text[:start]) is not None
+        while words and (flat(words[0]).strip(".'") in _NOT_NAMES or flat(words[0]) in STOPWORDS):
+            start += len(words[0])
+            start += len(text[start:end]) - len(text[start:end].lstrip())
+            words = words[1:]
+            at_start = False
+        if not words or (at_start and len(words) == 1):
+            continue
+        name = tokens(" ".join(words))
+        if name and any(char.isalpha() for char in name[0]):
+            yield Fact("name", text[start:end], start, end, NameForm(name))

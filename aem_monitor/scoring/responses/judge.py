@@ -1,0 +1,232 @@
+"""Whether a reply is consistent with a reference reply, and as complete.
+
+Facts decide. An inconsistent edit of a text is closer to it than a faithful paraphrase, so similarity is no more than
+a hint of coverage,
+and only for what carries no fact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aem_monitor.scoring.responses.claims import Claim, action_stem, claims
+from aem_monitor.scoring.responses.facts import facts
+from aem_monitor.scoring.responses.language import is_english
+from aem_monitor.scoring.scorers.base import Scorer
+from aem_monitor.scoring.values.context import ValueContext
+from aem_monitor.scoring.values.forms import Agreement, Fact, NameForm
+from aem_monitor.scoring.values.guards import antonyms, swapped_roles
+from aem_monitor.scoring.values.lexicon import GENERIC
+from aem_monitor.scoring.values.strings import agree_facts
+from aem_monitor.scoring.values.text import compact, lemmas, surface
+from aem_monitor.scoring.values.words import tokens
+
+_RELATED: Final = 0.5
+"""Share of content words from which two claims are about the same, so that their polarity can be compared."""
+
+_COVERED: Final = 0.45
+"""Support from which a claim without facts counts as covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseJudgement:
+    """``consistent``: no claim of the reply contradicts the reference or adds a fact that it does not know.
+    ``complete``: every claim of
+    the reference is covered. None: cannot be judged. ``unsupported`` are the claims of the reply at fault,
+    ``missing`` those of the
+    reference that are not covered; the ``facts`` of both are the ones at fault. ``score`` in [0, 1] falls with both."""
+
+    consistent: bool | None
+    complete: bool | None
+    score: float
+    uncertain: bool
+    unsupported: tuple[Claim, ...] = ()
+    missing: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text made ready for look-ups."""
+
+    text: str
+    claims: tuple[Claim, ...]
+    facts: tuple[Fact, ...]
+    words: frozenset[str]
+    lemmas: frozenset[str]
+    compact: str
+
+    @classmethod
+    def read(cls, text: str, context: ValueContext) -> "_Text":
+        return cls(
+            text,
+            claims(text, context),
+            facts(text, context),
+            frozenset(tokens(text)),
+            frozenset(lemmas(text)),
+            compact(text),
+        )
+
+    def says(self, fact: Fact) -> Agreement:
+        """How well the text supports a fact: SAME, PROBABLY, UNKNOWN or DIFFERENT."""
+        if isinstance(fact.form, NameForm):
+            return self._names(fact.form)
+        answers = {agree_facts(fact, other) for other in self.facts}
+        for answer in (Agreement.SAME, Agreement.PROBABLY, Agreement.UNKNOWN):
+            if answer in answers:
+                return answer
+        return Agreement.DIFFERENT
+
+    def _names(self, form: NameForm) -> Agreement:
+        if all(word in self.words for word in form.words) or "".join(form.words) in self.compact:
+            return Agreement.SAME
+        stems = lemmas(" ".join(form.words))
+        known = sum(word in self.lemmas for word in stems)
+        if stems and known == len(stems):
+            return Agreement.SAME
+        return Agreement.PROBABLY if known * 2 > len(stems) else Agreement.DIFFERENT
+
+
+def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) -> ResponseJudgement:
+    """Judge a reply by a reference reply. Facts that ``context.given`` states need not be repeated and may be."""
+    if surface(reference) == surface(response):
+        return ResponseJudgement(True, True, 1.0, False)
+    if not is_english(response) or not is_english(reference):
+        return ResponseJudgement(None, None, scorer.score([(reference, response)])[0], True)
+    known = _Text.read(reference, context)
+    reply = _Text.read(response, context)
+    given = _Text.read("\n".join(context.given), context)
+    unsupported, doubtful = _unsupported(known, reply, given)
+    missing, open_ends, coverage = _missing(known, reply, given, context, scorer)
+    claims_made = max(len(reply.claims), 1)
+    truth = 1 - len(unsupported) / claims_made
+    score = 0.1 * coverage if unsupported else 0.5 + 0.5 * coverage * truth
+    return ResponseJudgement(
+        consistent=not unsupported,
+        complete=not missing,
+        score=min(max(score, 0.0), 1.0),
+        uncertain=doubtful or open_ends,
+        unsupported=unsupported,
+        missing=missing,
+    )
+
+
+def _unsupported(known: _Text, reply: _Text, given: _Text) -> tuple[tuple[Claim, ...], bool]:
+    """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne
+    out."""
+    found, doubtful = [], False
+    for claim in reply.claims:
+        wrong = []
+        for fact in claim.facts:
+            answer = known.says(fact)
+            if not answer.accepts and given.says(fact).accepts:
+                continue
+            if answer is Agreement.PROBABLY or answer is Agreement.UNKNOWN:
+                doubtful = True
+            elif answer is Agreement.DIFFERENT and (not claim.asks or _contradicts(fact, known, reply)):
+                wrong.append(fact)
+        fault = _fact_fault(wrong) or _claim_fault(claim, known)
+        if fault:
+            found.append(replace(claim, facts=tuple(wrong), fault=fault))
+    return tuple(found), doubtful
+
+
+def _fact_fault(wrong: Sequence[Fact]) -> str:
+    if not wrong:
+        return ""
+    return "name" if all(isinstance(fact.form, NameForm) for fact in wrong) else "fact"
+
+
+def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:
+    """Whether the reference states a fact of the same kind that the reply does not state: the two stand for one
+    another."""
+    return any(other.kind == fact.kind and not reply.says(other).accepts for other in known.facts)
+
+
+def _claim_fault(claim: Claim, known: _Text) -> str:
+    if claim.phatic:
+        return ""
+    if (
+        claim.action
+        and not claim.negated
+        and action_stem(claim.action) not in known.lemmas
+        and not _acted(claim, known)
+    ):
+        return "action"
+    best = _closest(claim, known.claims)
+    if best is None:
+        return ""
+    if swapped_roles(claim.text, best.text):
+        return "roles"
+    if claim.asks or best.asks:
+        return ""
+    if claim.negated != best.negated:
+        return "negation"
+    return "antonym" if antonyms(claim.text, best.text) else ""
+
+
+def _acted(claim: Claim, known: _Text) -> bool:
+    """Whether the reference tells of an action too, in another word ("booked" for "reserved")."""
+    return any(other.action is not None and not other.negated for other in known.claims) and bool(
+        set(lemmas(claim.text)) & known.lemmas
+    )
+
+
+def _closest(claim: Claim, others: Sequence[Claim]) -> Claim | None:
+    """The claim with the most content words in common, if they are enough to be about the same."""
+    words = set(lemmas(claim.text))
+    best, best_share = None, 0.0
+    for other in others:
+        other_words = set(lemmas(other.text))
+        smaller = min(len(words), len(other_words))
+        share = len(words & other_words) / smaller if smaller else 0.0
+        if share > best_share and len(words & other_words) >= min(2, smaller):
+            best, best_share = other, share
+    return best if best_share >= _RELATED else None
+
+
+def _missing(
+    known: _Text, reply: _Text, given: _Text, context: ValueContext, scorer: Scorer
+) -> tuple[tuple[Claim, ...], bool, float]:
+    """The claims of the reference that the reply does not cover, whether that was a close call, and the share
+    covered."""
+    found, close = [], False
+    covered = total = 0.0
+    for claim in known.claims:
+        if claim.phatic:
+            continue
+        total += 1
+        absent = [fact for fact in claim.facts if not _covers(reply, fact) and not given.says(fact).accepts]
+        if absent:
+            found.append(replace(claim, facts=tuple(absent), fault=_fact_fault(absent)))
+            covered += 1 - len(absent) / len(claim.facts)
+            continue
+        support = _support(claim, reply, scorer)
+        covered += min(support / _COVERED, 1.0) if not claim.facts else 1.0
+        if claim.facts:
+            continue
+        if abs(support - _COVERED) <= context.band:
+            close = True
+        if support < _COVERED:
+            found.append(replace(claim, facts=(), fault="action" if claim.action else "content"))
+    return tuple(found), close, covered / total if total else 1.0
+
+
+def _covers(reply: _Text, fact: Fact) -> bool:
+    """A fact is said, or one of the same kind stands in its place: then it is wrong, which is for consistency to
+    say."""
+    return reply.says(fact).accepts or any(
+        other.kind == fact.kind and not isinstance(other.form, NameForm) for other in reply.facts
+    )
+
+
+def _support(claim: Claim, reply: _Text, scorer: Scorer) -> float:
+    """How far the reply covers a claim that carries no fact: shared content words, or likeness of the closest
+    sentence."""
+    if claim.action and any(other.action == claim.action for other in reply.claims):
+        return 1.0
+    words = set(lemmas(claim.text)) - GENERIC
+    share = len(words & reply.lemmas) / len(words) if words else 1.0
+    if share >= 0.75 or not reply.claims:
+        return share
+    alike = max(scorer.score([(claim.text, other.text) for other in reply.claims] + [(claim.text, reply.text)]))
+    return max(share, alike)

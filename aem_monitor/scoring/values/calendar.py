@@ -1,0 +1,149 @@
+"""Parts of dates to forms: which days a day, month, weekday or period may mean under a reference date.
+
+A week begins on Monday (ISO 8601). "next Thursday" said on a Tuesday means the one in two days to some and the one in
+nine days to others: both readings are kept and the form is ambiguous. A day and month without a year is the next one
+or the last one.
+"""
+
+from calendar import monthrange
+from datetime import date, timedelta
+from typing import TypeAlias
+
+from aem_monitor.scoring.values.forms import DateForm
+
+Span: TypeAlias = tuple[date, date]
+
+
+class Calendar:
+    """Builds forms from parts of dates, with the reference date of one comparison."""
+
+    def __init__(self, reference: date | None) -> None:
+        self.reference = reference
+
+    def day(self, year: int | None, month: int | None, day: int) -> DateForm | None:
+        """A day of which year, or year and month, may be open."""
+        if not 1 <= day <= 31 or (month is not None and not 1 <= month <= 12):
+            return None
+        if year is not None and month is not None:
+            if day > monthrange(year, month)[1]:
+                return None
+            full = date(year, month, day)
+            return DateForm(((full, full),), frozenset({("y", year), ("m", month), ("d", day), ("w", full.weekday())}))
+        if month is not None:
+            if day > 29 and day > monthrange(2023, month)[1]:
+                return None
+            return DateForm(self._yearless(month, day), frozenset({("m", month), ("d", day)}))
+        return self._day_of_month(day)
+
+    def _yearless(self, month: int, day: int) -> tuple[Span, ...]:
+        if self.reference is None:
+            return ()
+        years = range(self.reference.year - 1, self.reference.year + 2)
+        days = [date(year, month, day) for year in years if 1 <= year <= 9999 and day <= monthrange(year, month)[1]]
+        coming = [found for found in days if found >= self.reference][:1]
+        past = [found for found in days if found < self.reference][-1:]
+        return tuple((found, found) for found in coming + past)
+
+    def _day_of_month(self, day: int) -> DateForm | None:
+        fields = frozenset({("d", day)})
+        if self.reference is None:
+            return DateForm((), fields)
+        first = self.reference.replace(day=1)
+        for _ in range(12):
+            if day <= monthrange(first.year, first.month)[1]:
+                found = first.replace(day=day)
+                if found >= self.reference:
+                    spans: tuple[Span, ...] = ((found, found),)
+                    this_month = day < self.reference.day
+                    if this_month:
+                        past = self.reference.replace(day=day)
+                        spans += ((past, past),)
+                    return DateForm(spans, fields, ambiguous=this_month)
+            first = _first_of_next_month(first)
+        return None
+
+    def month(self, year: int | None, month: int) -> DateForm:
+        if year is not None:
+            return DateForm((_month_span(year, month),), frozenset({("y", year), ("m", month)}))
+        fields = frozenset({("m", month)})
+        if self.reference is None:
+            return DateForm((), fields)
+        this_year = _month_span(self.reference.year, month)
+        other = self.reference.year + (1 if this_year[1] < self.reference else -1)
+        return DateForm((this_year, _month_span(max(other, 1), month)), fields)
+
+    def period(self, year: int | None, first_month: int, months: int, label: str) -> DateForm:
+        """A quarter or half of a year, ``months`` long."""
+        fields = {(label, (first_month - 1) // months + 1)}
+        if year is None:
+            if self.reference is None:
+                return DateForm((), frozenset(fields))
+            years = (self.reference.year, max(self.reference.year - 1, 1))
+            return DateForm(tuple(_months_span(each, first_month, months) for each in years), frozenset(fields))
+        return DateForm((_months_span(year, first_month, months),), frozenset(fields | {("y", year)}))
+
+    def year(self, year: int) -> DateForm:
+        return DateForm(((date(year, 1, 1), date(year, 12, 31)),), frozenset({("y", year)}))
+
+    def weekday(self, which: str, weekday: int, week: str, said: str) -> DateForm:
+        """A named day: ``which`` is "", this, next, last; ``week`` is "", this, next, last."""
+        fields = frozenset({("w", weekday)})
+        reference = self.reference
+        if reference is None:
+            return DateForm((), fields, said if which in ("next", "last") or week else "")
+        monday = reference - timedelta(days=reference.weekday())
+        if week:
+            shift = {"this": 0, "next": 7, "last": -7}[week]
+            return one_day(monday + timedelta(days=shift + weekday))
+        ahead = (weekday - reference.weekday()) % 7
+        if which == "last":
+            return one_day(reference - timedelta(days=(reference.weekday() - weekday) % 7 or 7))
+        if which == "next":
+            coming = reference + timedelta(days=ahead or 7)
+            if coming <= monday + timedelta(days=6):
+                later = coming + timedelta(days=7)
+                return DateForm(((later, later), (coming, coming)), ambiguous=True)
+            return one_day(coming)
+        found = reference + timedelta(days=ahead)
+        if which == "" and ahead == 0:
+            later = found + timedelta(days=7)
+            return DateForm(((found, found), (later, later)), ambiguous=True)
+        return one_day(found)
+
+    def shifted(self, days: int, said: str) -> DateForm:
+        if self.reference is None:
+            return DateForm(key=said)
+        try:
+            return one_day(self.reference + timedelta(days=days))
+        except OverflowError:
+            return DateForm(key=said)
+
+    def relative_period(self, which: str, unit: str, said: str) -> DateForm:
+        """This, next or last week, weekend, month, quarter or year."""
+        if self.reference is None:
+            return DateForm(key=said)
+        step = {"this": 0, "next": 1, "last": -1}[which]
+        if unit in ("week", "weekend"):
+            monday = self.reference - timedelta(days=self.reference.weekday()) + timedelta(days=7 * step)
+            first = monday + timedelta(days=5 if unit == "weekend" else 0)
+            return DateForm(((first, monday + timedelta(days=6)),))
+        months = {"month": 1, "quarter": 3, "year": 12}[unit]
+        index = (self.reference.year * 12 + self.reference.month - 1) // months + step
+        year, month = divmod(index * months, 12)
+        return DateForm((_months_span(max(min(year, 9998), 1), month + 1, months),))
+
+
+def one_day(day: date) -> DateForm:
+    return DateForm(((day, day),), frozenset({("y", day.year), ("m", day.month), ("d", day.day), ("w", day.weekday())}))
+
+
+def _first_of_next_month(day: date) -> date:
+    return date(day.year + (day.month == 12), day.month % 12 + 1, 1)
+
+
+def _month_span(year: int, month: int) -> Span:
+    return date(year, month, 1), date(year, month, monthrange(year, month)[1])
+
+
+def _months_span(year: int, first_month: int, months: int) -> Span:
+    return date(year, first_month, 1), _month_span(year, first_month + months - 1)[1]

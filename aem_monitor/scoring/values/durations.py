@@ -1,0 +1,108 @@
+"""Lengths of time."""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from aem_monitor.scoring.values.forms import DurationForm, Fact, QuantityForm
+from aem_monitor.scoring.values.numbers import scan_numbers
+from aem_monitor.scoring.values.words import listed
+
+_UNITS: Final = {
+    name: (Fraction(months), Fraction(seconds))
+    for names, months, seconds in (
+        ("s sec secs second seconds", 0, 1),
+        ("min mins minute minutes", 0, 60),
+        ("h hr hrs hour hours", 0, 3600),
+        ("d day days night nights", 0, 86400),
+        ("w wk wks week weeks", 0, 7 * 86400),
+        ("fortnight fortnights", 0, 14 * 86400),
+        ("mo month months", 1, 0),
+        ("quarter_year", 3, 0),
+        ("y yr yrs year years", 12, 0),
+        ("decade decades", 120, 0),
+        ("century centuries", 1200, 0),
+    )
+    for name in names.split()
+}
+_ONE_LETTER: Final = frozenset(listed("s h d w y"))
+_VAGUE: Final = {"few": 3, "a few": 3, "couple": 2, "couple of": 2, "a couple of": 2, "a couple": 2}
+_UNIT: Final = r"(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")"
+_AFTER: Final = re.compile(rf"[\s-]*(?:of an? )?{_UNIT}(?![\w])(?!\s?/)")
+_JOIN: Final = re.compile(r"(?:,| and|, and)? ?")
+_FRACTION_AFTER: Final = re.compile(r" and (?:a |an |one )?(?P<part>half|quarter)\b")
+_WORDED: Final = re.compile(
+    rf"\b(?P<count>a few|few|a couple of|a couple|couple of|couple|an?|the|another|all|whole|per|each|every)[\s-]+"
+    rf"(?P<unit>{'|'.join(sorted((name for name in _UNITS if len(name) > 3), key=len, reverse=True))})\b"
+)
+_ISO: Final = re.compile(
+    r"(?<!\w)p(?=[\dt])(?:(?P<y>\d+)y)?(?:(?P<m>\d+)m)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?"
+    r"(?:t(?:(?P<h>\d+)h)?(?:(?P<min>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?)?(?!\w)"
+)
+_HALVES: Final = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
+
+
+def _iso(match: re.Match[str]) -> DurationForm | None:
+    if not any(match.groups()):
+        return None
+
+    def part(name: str) -> Fraction:
+        return Fraction(match[name] or 0)
+
+    return DurationForm(
+        part("y") * 12 + part("m"),
+        part("w") * 604800 + part("d") * 86400 + part("h") * 3600 + part("min") * 60 + part("s"),
+    )
+
+
+def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
+    """Number and unit, several of them joined ("1 hour and 30 minutes", "1h30m") added up."""
+    start = end = -1
+    months = seconds = Fraction(0)
+    for number in numbers:
+        form = number.form
+        if not isinstance(form, QuantityForm) or form.dimension not in ("", "length") or form.ordinal:
+            continue
+        unit = _AFTER.match(text, number.end)
+        if unit is None or (unit["unit"] in _ONE_LETTER and unit.start("unit") != number.end):
+            continue
+        size_months, size_seconds = _UNITS[unit["unit"]]
+        join = _JOIN.match(text, end) if end >= 0 else None
+        if join is None or join.end() != number.start:
+            if end >= 0:
+                yield Fact("duration", original[start:end], start, end, DurationForm(months, seconds))
+            start, months, seconds = number.start, Fraction(0), Fraction(0)
+        end = unit.end()
+        value = form.value
+        # "one hour and a half" is a half of the unit, said after it.
+        half = _FRACTION_AFTER.match(text, end)
+        if half and not _AFTER.match(text, half.end()):
+            value += _HALVES[half["part"]]
+            end = half.end()
+        months += value * size_months
+        seconds += value * size_seconds
+    if end >= 0:
+        yield Fact("duration", original[start:end], start, end, DurationForm(months, seconds))
+
+
+def scan_durations(text: str, original: str) -> Iterator[Fact]:
+    """Lengths of time in a folded text."""
+    for match in _ISO.finditer(text):
+        iso = _iso(match)
+        if iso is not None:
+            yield Fact("duration", original[match.start() : match.end()], match.start(), match.end(), iso)
+    yield from _sum(text, original, list(scan_numbers(text, original)))
+    for match in _WORDED.finditer(text):
+        count = match["count"]
+        if count in ("the", "per", "each", "every", "whole", "all", "another") and match["unit"].endswith("s"):
+            continue
+        size_months, size_seconds = _UNITS[match["unit"]]
+        factor = Fraction(_VAGUE.get(count, 1))
+        end = match.end()
+        half = _FRACTION_AFTER.match(text, end)
+        if half:
+            factor += _HALVES[half["part"]]
+            end = half.end()
+        form = DurationForm(factor * size_months, factor * size_seconds, vague=count in _VAGUE)
+        yield Fact("duration", original[match.start() : end], match.start(), end, form)

@@ -1,0 +1,106 @@
+"""What makes two texts differ however alike they look: facts, negation, antonyms and roles that conflict."""
+
+import re
+from collections import Counter
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.values.forms import Agreement, Fact, QuantityForm, agree
+from aem_monitor.scoring.values.lexicon import ANTONYMS, NEGATIONS
+from aem_monitor.scoring.values.scan import scan
+from aem_monitor.scoring.values.words import tokens
+
+_ROLES: Final = re.compile(
+    r"\bfrom\s+(?P<source>[\w'.&-]+(?:\s+[\w'.&-]+){0,3}?)\s+to\s+(?P<target>[\w'.&-]+(?:\s+[\w'.&-]+){0,2})"
+)
+_TARGET_FIRST: Final = re.compile(
+    r"\bto\s+(?P<target>[\w'.&-]+(?:\s+[\w'.&-]+){0,3}?)\s+from\s+(?P<source>[\w'.&-]+(?:\s+[\w'.&-]+){0,2})"
+)
+
+
+def fact_families(facts: tuple[Fact, ...]) -> dict[str, list[Fact]]:
+    """Facts by what they can be compared with: numbers, money and quantities are one family, durations their own."""
+    families: dict[str, list[Fact]] = {}
+    for fact in facts:
+        family = fact.kind
+        if isinstance(fact.form, QuantityForm):
+            family = "ordinal" if fact.form.ordinal else "number"
+        families.setdefault(family, []).append(fact)
+    return families
+
+
+def unmatched(facts: list[Fact], others: list[Fact]) -> tuple[list[Fact], bool]:
+    """The facts that agree with none of the others, and whether any agreement was only probable."""
+    left, probable = [], False
+    for fact in facts:
+        best = {agree(fact.form, other.form) for other in others}
+        if Agreement.SAME in best:
+            continue
+        if Agreement.PROBABLY in best:
+            probable = True
+            continue
+        left.append(fact)
+    return left, probable
+
+
+def conflicting_facts(a: str, b: str, reference: date | None) -> str:
+    """The family of facts of which each text says one that the other does not; "" if there is none."""
+    facts_a, facts_b = fact_families(scan(a, reference)), fact_families(scan(b, reference))
+    for family in facts_a.keys() & facts_b.keys():
+        left_a, _ = unmatched(facts_a[family], facts_b[family])
+        left_b, _ = unmatched(facts_b[family], facts_a[family])
+        if left_a and left_b:
+            return family
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def negations(text: str) -> int:
+    """How many negations a text holds."""
+    return sum(1 for token in tokens(text) if token in NEGATIONS)
+
+
+def antonyms(a: str, b: str) -> tuple[str, str] | None:
+    """A word said by one text only whose antonym is said by the other only."""
+    words_a, words_b = Counter(tokens(a)), Counter(tokens(b))
+    only_b = words_b - words_a
+    for word in words_a - words_b:
+        for opposite in ANTONYMS.get(word, ()):
+            if opposite in only_b:
+                return word, opposite
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _roles(text: str) -> tuple[str, str] | None:
+    match = _ROLES.search(text) or _TARGET_FIRST.search(text)
+    if match is None:
+        return None
+    return " ".join(tokens(match["source"])), " ".join(tokens(match["target"]))
+
+
+def swapped_roles(a: str, b: str) -> bool:
+    """Whether "from X to Y" in one text is "from Y to X" in the other."""
+    roles_a, roles_b = _roles(a.lower()), _roles(b.lower())
+    if roles_a is None or roles_b is None or roles_a[0] == roles_a[1]:
+        return False
+    (source_a, target_a), (source_b, target_b) = roles_a, roles_b
+    return _starts(source_a, target_b) and _starts(target_a, source_b)
+
+
+def _starts(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)
+
+
+def guard(a: str, b: str, reference: date | None) -> str:
+    """The guard that two free texts violate: facts, negation, antonym, roles, or "" where none does. Symmetric."""
+    if conflicting_facts(a, b, reference):
+        return "facts"
+    if (negations(a) > 0) != (negations(b) > 0):
+        return "negation"
+    if antonyms(a, b):
+        return "antonym"
+    if swapped_roles(a, b):
+        return "roles"
+    return ""

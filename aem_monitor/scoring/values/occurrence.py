@@ -1,0 +1,167 @@
+"""Where a value occurs in a JSON tree: the ground of tracing a value back to the result that it came from."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.scoring.values.context import ValueContext
+from aem_monitor.scoring.values.forms import Agreement, Fact, IdentifierForm, QuantityForm
+from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
+from aem_monitor.scoring.values.places import agree_places, read_place
+from aem_monitor.scoring.values.scan import scan
+from aem_monitor.scoring.values.strings import agree_facts, whole_value
+from aem_monitor.scoring.values.text import surface
+from aem_monitor.scoring.values.words import STOPWORDS, listed, tokens
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+_MAX_NODES: Final = 50_000
+_MAX_DEPTH: Final = 40
+_SHORT_TEXT: Final = 120
+_TINY: Final = 12
+"""Whole numbers up to here are counts, ordinals, months and hours: they occur everywhere by chance."""
+
+
+def trivial(value: JSON) -> bool:
+    """Whether a value is too common to prove where it came from: empty values, booleans, tiny whole numbers, function
+    words and
+    words of one or two letters. A list or object is trivial if all it holds is."""
+    if value is None or isinstance(value, bool):
+        return True
+    if isinstance(value, int | float):
+        return value != value or (float(value).is_integer() and abs(value) <= _TINY)
+    if isinstance(value, Mapping):
+        return all(trivial(item) for item in value.values())
+    if not isinstance(value, str):
+        return all(trivial(item) for item in value)
+    text = value.strip()
+    if re.fullmatch(r"[+-]?\d+(\.0+)?", text):
+        return len(text) <= 4 and abs(float(text)) <= _TINY
+    if text.lower() in _COMMON_WORDS:
+        return True
+    if looks_opaque(text):
+        return False
+    words = tokens(text)
+    return len("".join(words)) <= 2 or all(word in STOPWORDS for word in words)
+
+
+_COMMON_WORDS: Final = frozenset(
+    listed(
+        "true false yes no none null unknown other default all any ok success succeeded failed error active inactive "
+        "n/a na"
+    )
+)
+
+
+def leaves(tree: JSON) -> Iterator[tuple[Path, JSON]]:
+    """The scalar values of a tree with their paths, in order. A string that holds JSON is gone into as well."""
+    count = 0
+    stack: list[tuple[Path, JSON]] = [((), tree)]
+    while stack and count < _MAX_NODES:
+        path, value = stack.pop()
+        count += 1
+        if isinstance(value, str):
+            inner = _embedded(value) if len(path) < _MAX_DEPTH else None
+            if inner is None:
+                yield path, value
+            else:
+                stack.append((path, inner))
+        elif isinstance(value, Mapping):
+            stack.extend(((*path, key), value[key]) for key in reversed(list(value)))
+        elif isinstance(value, Sequence):
+            stack.extend(((*path, index), value[index]) for index in range(len(value) - 1, -1, -1))
+        else:
+            yield path, value
+
+
+def _embedded(text: str) -> JSON:
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        inner: JSON = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return inner if isinstance(inner, Mapping | list) else None
+
+
+def occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
+    """The paths of the leaves of ``within`` that say ``value``: equal in typed, normal form, or, in a longer text, as
+    a whole run of
+    words or as one of its facts. Nothing fuzzy. A list or object occurs where each of its leaves does: the paths of
+    all, or none."""
+    if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
+        return _container_occurrences(value, within, context)
+    if isinstance(value, str):
+        inner = _embedded(value)
+        if inner is not None:
+            return _container_occurrences(inner, within, context)
+    return [path for path, leaf in leaves(within) if same_leaf(value, leaf, context)]
+
+
+def _container_occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
+    found: dict[Path, None] = {}
+    parts = [leaf for _, leaf in leaves(value)]
+    haystack = list(leaves(within))
+    for part in parts[:200]:
+        paths = [path for path, leaf in haystack if same_leaf(part, leaf, context)]
+        if not paths:
+            return []
+        found.update(dict.fromkeys(paths))
+    return list(found)
+
+
+def same_leaf(value: JSON, leaf: JSON, context: ValueContext) -> bool:
+    """Whether a scalar leaf is the value, or a text leaf says it."""
+    if value is None or leaf is None:
+        return value is leaf
+    if isinstance(value, bool) or isinstance(leaf, bool):
+        return isinstance(value, bool) and isinstance(leaf, bool) and value == leaf
+    if isinstance(value, int | float) and isinstance(leaf, int | float):
+        return value == leaf or (value == value and abs(value - leaf) <= 1e-9 * max(abs(value), abs(leaf)))
+    said, text = str(value).strip(), str(leaf).strip()
+    if not said or not text:
+        return said == text
+    if said == text or identifier_key(said) == identifier_key(text):
+        return True
+    surface_said = surface(said)
+    if surface_said and surface_said == surface(text):
+        return True
+    if (
+        isinstance(value, str)
+        and isinstance(leaf, str)
+        and f" {surface_said} " in f" {surface(text)} "
+        and surface_said
+    ):
+        return not _inside_number(said, text)
+    return _same_facts(said, text, context) or _same_place(said, text)
+
+
+def _inside_number(said: str, text: str) -> bool:
+    """Whether a number is only a part of larger ones ("5" in "1.5")."""
+    return said[-1].isdigit() and not re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", text, re.IGNORECASE)
+
+
+def _same_facts(said: str, text: str, context: ValueContext) -> bool:
+    whole = whole_value(said, context.reference_date, "")
+    if whole is None or whole[1]:
+        return False
+    return all(says(fact, text, context) for fact in whole[0])
+
+
+def says(fact: Fact, text: str, context: ValueContext) -> bool:
+    """Whether a text says a fact, in any form and without ambiguity."""
+    expected = fact.kind if fact.kind in ("date", "time") and len(text) <= _SHORT_TEXT else ""
+    return any(
+        agree_facts(fact, other) is Agreement.SAME for other in scan(text, context.reference_date, expected)
+    ) or (isinstance(fact.form, QuantityForm | IdentifierForm) and fact.text == text)
+
+
+def _same_place(said: str, text: str) -> bool:
+    if len(text) > 60:
+        return False
+    places_said, places_text = read_place(said), read_place(text)
+    if not places_said or not places_text:
+        return False
+    return agree_places(places_said, places_text) is Agreement.SAME

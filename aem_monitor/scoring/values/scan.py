@@ -1,0 +1,106 @@
+"""All typed facts of a text, without overlaps."""
+
+import re
+from dataclasses import replace
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.values.dates import scan_dates
+from aem_monitor.scoring.values.durations import scan_durations
+from aem_monitor.scoring.values.forms import DateForm, Fact, QuantityForm
+from aem_monitor.scoring.values.identifiers import scan_identifiers
+from aem_monitor.scoring.values.numbers import scan_numbers
+from aem_monitor.scoring.values.times import scan_times
+from aem_monitor.scoring.values.words import flat
+
+MAX_CHARS: Final = 20_000
+"""Longer texts are scanned up to here: scanning is linear, but a reply of this length is no reply."""
+
+_ISO_JOIN: Final = re.compile(r"(?<=\d{4}-\d{2}-\d{2})t(?=\d{2}:)")
+_ADDRESS_HINT: Final = re.compile(r"[@#_]|https?:")
+
+
+@lru_cache(maxsize=4096)
+def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[Fact, ...]:
+    """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind.
+
+    Where recognisers overlap, dates go before times, durations, identifiers and numbers; an identifier that encloses
+    another finding
+    wins, so that the digits inside an order number are never a number.
+    """
+    if not text:
+        return ()
+    original = text[:MAX_CHARS]
+    folded = _ISO_JOIN.sub(" ", flat(original))
+    if not any(char.isdigit() for char in folded) and not _WORTH_SCANNING.search(folded):
+        return ()
+    identifiers = list(scan_identifiers(folded, original))
+    layers = (
+        list(scan_dates(folded, original, reference, expected=expected == "date")),
+        list(scan_times(folded, original, bare_hours=expected == "time")),
+        list(scan_durations(folded, original)),
+        identifiers,
+        list(scan_numbers(folded, original)),
+    )
+    found: list[Fact] = []
+    for layer in layers:
+        for fact in layer:
+            if any(fact.start < other.end and other.start < fact.end for other in found):
+                continue
+            if fact.kind != "identifier" and any(
+                other.start <= fact.start
+                and fact.end <= other.end
+                and (other.end - other.start) > (fact.end - fact.start)
+                for other in identifiers
+            ):
+                continue
+            found.append(fact)
+    found.sort(key=lambda fact: fact.start)
+    return _with_years(tuple(found), reference)
+
+
+_WORTH_SCANNING: Final = re.compile(
+    r"[@½⅓⅔¼¾⅛]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|"
+    r"million|billion|trillion|dozen|half|zero|naught|third|first|second|quarter|\w+th|to(?:day|morrow|night)|yesterday|"
+    r"morning|afternoon|evening|night|noon|midday|midnight|week|weekend|month|year|hours?|minutes?|days?|weeks|months|years|nights|"
+    r"mon|tue|wed|thu|fri|sat|sun|\w+day|jan|feb|mar|apr|jun|jul|aug|sep|oct|nov|dec|january|february|march|april|may|"
+    r"june|july|august|september|october|november|december|nil|nought|couple|an?)\b|https?:"
+)
+
+
+def _with_years(facts: tuple[Fact, ...], reference: date | None) -> tuple[Fact, ...]:
+    """Give a quarter or month without a year the only year that the text names elsewhere.
+
+    "third quarter revenue figures for 2024" names the same period as "Q3 2024".
+    """
+    years = [fact for fact in facts if _bare_year(fact) is not None]
+    open_periods = [
+        fact
+        for fact in facts
+        if isinstance(fact.form, DateForm)
+        and len(fact.form.fields) == 1
+        and next(iter(fact.form.fields))[0] in ("q", "h", "m")
+    ]
+    if len(years) != 1 or not open_periods:
+        return facts
+    year = _bare_year(years[0])
+    dated = []
+    for fact in facts:
+        if fact is years[0]:
+            continue
+        if fact in open_periods:
+            name, number = next(iter(fact.form.fields))  # type: ignore[union-attr]
+            words = {"q": f"q{number} {year}", "h": f"h{number} {year}", "m": f"{year}-{number:02d}"}[name]
+            form = next(scan_dates(words, words, reference)).form
+            dated.append(replace(fact, form=form))
+        else:
+            dated.append(fact)
+    return tuple(dated)
+
+
+def _bare_year(fact: Fact) -> int | None:
+    form = fact.form
+    if not isinstance(form, QuantityForm) or form.dimension or form.ordinal or not fact.text.isdigit():
+        return None
+    return int(fact.text) if len(fact.text) == 4 and 1900 <= form.value <= 2100 else None

@@ -1,0 +1,198 @@
+"""Whether two strings mean the same."""
+
+import re
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.scorers.base import Scorer
+from aem_monitor.scoring.values.booleans import parse_boolean
+from aem_monitor.scoring.values.context import Comparison, ValueContext
+from aem_monitor.scoring.values.forms import Agreement, DateForm, Fact, QuantityForm, agree
+from aem_monitor.scoring.values.guards import guard
+from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
+from aem_monitor.scoring.values.places import agree_places, read_place
+from aem_monitor.scoring.values.scan import scan
+from aem_monitor.scoring.values.text import (
+    compact,
+    differ_by_generic_words,
+    is_initialism,
+    lemmas,
+    overlap,
+    same_words,
+    surface,
+)
+from aem_monitor.scoring.values.words import flat, listed, tokens
+
+_TYPED_KINDS: Final = frozenset({"date", "time", "duration", "number"})
+_GLUE: Final = frozenset(
+    listed(
+        "the a an of on at in for and to this that by is it day date time year around oclock clock hours hour per "
+        "total approximately about"
+    )
+)
+"""Words beside a typed value that do not change it."""
+
+_GLUE_PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]-]+")
+
+
+def compare_strings(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
+    """Compare two strings; symmetric."""
+    a, b = a.strip(), b.strip()
+    if a == b or (flat(a) == flat(b)) or (surface(a) == surface(b) and surface(a)):
+        return Comparison(True, 1.0, False, "exact")
+    if not a or not b:
+        return _different("empty")
+    # A fixed order makes every rule below symmetric, whichever side is looked at first.
+    a, b = sorted((a, b))
+    if kind != "paraphrase":
+        typed = _typed(a, b, context.reference_date, kind)
+        if typed is not None:
+            return typed
+        named = _named(a, b, kind)
+        if named is not None:
+            return named
+    return _free_text(a, b, context, scorer, kind)
+
+
+def _different(rule: str, score: float = 0.0, *, uncertain: bool = False) -> Comparison:
+    return Comparison(False, min(max(score, 0.0), 0.49), uncertain, rule)
+
+
+def _from_agreement(agreement: Agreement, rule: str) -> Comparison:
+    match agreement:
+        case Agreement.SAME:
+            return Comparison(True, 1.0, False, rule)
+        case Agreement.PROBABLY:
+            return Comparison(True, 0.75, True, rule)
+        case Agreement.UNKNOWN:
+            return _different(rule, 0.4, uncertain=True)
+    return _different(rule)
+
+
+@lru_cache(maxsize=8192)
+def whole_value(text: str, reference: date | None, expected: str) -> tuple[tuple[Fact, ...], tuple[str, ...]] | None:
+    """The facts that make up a whole text, and the words beside them that may change them; None if there is no fact."""
+    if len(text) > 120:
+        return None
+    facts = scan(text, reference, expected)
+    if not facts:
+        return None
+    rest, position = [], 0
+    for fact in facts:
+        rest.append(text[position : fact.start])
+        position = fact.end
+    rest.append(text[position:])
+    words = [word for part in rest for word in _GLUE_PUNCTUATION.split(flat(part)) if word]
+    return facts, tuple(sorted(word for word in words if word not in _GLUE))
+
+
+def _expected(a: str, b: str, reference: date | None, kind: str | None) -> str:
+    """How bare numbers are to be read: as the kind hinted, else as the kind that the other side is."""
+    if kind in ("date", "time"):
+        return kind
+    for text in (a, b):
+        value = whole_value(text, reference, "")
+        if value and len(value[0]) == 1 and not value[1] and value[0][0].kind in ("date", "time"):
+            return value[0][0].kind
+    return ""
+
+
+def _typed(a: str, b: str, reference: date | None, kind: str | None) -> Comparison | None:
+    if kind in ("location", "entity"):
+        return None
+    expected = _expected(a, b, reference, kind)
+    value_a, value_b = whole_value(a, reference, expected), whole_value(b, reference, expected)
+    if value_a is None or value_b is None:
+        if kind in _TYPED_KINDS:
+            return None
+        if (_bare(value_a) or _bare(value_b)) and (len(tokens(a)) <= 3 or len(tokens(b)) <= 3):
+            return _opposed_words(a, b)
+        return None
+    (facts_a, rest_a), (facts_b, rest_b) = value_a, value_b
+    if rest_a != rest_b:
+        return None
+    rule = facts_a[0].kind
+    if len(facts_a) != len(facts_b):
+        return _different(rule) if not rest_a else None
+    answer = Agreement.SAME
+    for fact_a, fact_b in zip(facts_a, facts_b, strict=True):
+        agreement = agree_facts(fact_a, fact_b)
+        if agreement is Agreement.DIFFERENT:
+            return _different(rule)
+        if agreement is not Agreement.SAME and answer is not Agreement.UNKNOWN:
+            answer = agreement
+    return _from_agreement(answer, rule)
+
+
+def agree_facts(a: Fact, b: Fact) -> Agreement:
+    """Whether two facts say the same; a year stands as a number or as a period."""
+    for one, other in ((a.form, b.form), (b.form, a.form)):
+        if isinstance(one, DateForm) and isinstance(other, QuantityForm) and one.fields == {("y", int(other.value))}:
+            return Agreement.SAME
+    if isinstance(a.form, QuantityForm) and isinstance(b.form, QuantityForm):
+        leading_zero = [re.match(r"0\d", fact.text) is not None for fact in (a, b)]
+        if leading_zero[0] != leading_zero[1] and min(len(a.text), len(b.text)) >= 2:
+            return Agreement.UNKNOWN if agree(a.form, b.form).accepts else Agreement.DIFFERENT
+    return agree(a.form, b.form)
+
+
+def _bare(value: tuple[tuple[Fact, ...], tuple[str, ...]] | None) -> bool:
+    return value is not None and not value[1]
+
+
+def _opposed_words(a: str, b: str) -> Comparison | None:
+    """One side is a typed value and nothing else, the other has none: they differ, unless the words are the same."""
+    if same_words(a, b) or compact(a) == compact(b):
+        return None
+    return _different("type")
+
+
+def _named(a: str, b: str, kind: str | None) -> Comparison | None:
+    """Booleans, identifiers, places, initials."""
+    truth_a, truth_b = parse_boolean(flat(a)), parse_boolean(flat(b))
+    if truth_a is not None and truth_b is not None:
+        return Comparison(True, 1.0, False, "boolean") if truth_a is truth_b else _different("boolean")
+    if kind == "identifier" or any(_opaque(text) for text in (a, b)):
+        if identifier_key(a) == identifier_key(b):
+            return Comparison(True, 1.0, False, "identifier")
+        return _different("identifier")
+    hinted = kind == "location"
+    places_a, places_b = read_place(a, hinted=hinted), read_place(b, hinted=hinted)
+    if is_initialism(a, b) or is_initialism(b, a):
+        return Comparison(True, 0.9, False, "initials")
+    if places_a and places_b:
+        return _from_agreement(agree_places(places_a, places_b), "place")
+    return None
+
+
+def _opaque(text: str) -> bool:
+    return " " not in text and looks_opaque(text)
+
+
+def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
+    words_a, words_b = tokens(a), tokens(b)
+    if len(compact(a)) >= 4 and compact(a) == compact(b):
+        return Comparison(True, 0.95, False, "spelling")
+    violated = guard(a, b, context.reference_date)
+    if violated:
+        return _different(violated, 0.2)
+    if same_words(a, b):
+        return Comparison(True, 0.95, False, "words")
+    if kind in _TYPED_KINDS:
+        return _different(kind or "", 0.2, uncertain=True)
+    if differ_by_generic_words(a, b):
+        return Comparison(True, 0.85, False, "words")
+    content_a, content_b = lemmas(a), lemmas(b)
+    if kind != "paraphrase" and (min(len(content_a), len(content_b)) < 2 or max(len(words_a), len(words_b)) < 4):
+        # Names, enum members and single words: similarity would take "ascending" for "descending".
+        return _different("words", 0.4 * max(overlap(a, b)))
+    similarity = scorer.score([(a, b)])[0]
+    share_a, share_b = overlap(a, b)
+    support = (similarity + min(share_a, share_b)) / 2
+    if min(share_a, share_b) == 1 or max(share_a, share_b) < 0.3:
+        support = min(support, similarity)
+    equivalent = support >= context.threshold
+    uncertain = abs(support - context.threshold) <= context.band
+    score = support if equivalent else min(support, 0.49)
+    return Comparison(equivalent, min(max(score, 0.5 if equivalent else 0.0), 1.0), uncertain, "similarity")

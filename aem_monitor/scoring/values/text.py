@@ -1,0 +1,68 @@
+"""Plain text as a value: spelling, word order, initials, and the evidence that it means the same."""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
+from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens
+
+_SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
+_TITLES: Final = frozenset(listed("the a an"))
+
+
+@lru_cache(maxsize=8192)
+def surface(text: str) -> str:
+    """What is left when case, white space and ordinary punctuation are ignored; signs that carry meaning stay."""
+    return " ".join(
+        piece.replace("'", "") for piece in _SIGNIFICANT.findall(re.sub(r"(?<=\d)[.,](?=\d)", " . ", flat(text)))
+    )
+
+
+@lru_cache(maxsize=8192)
+def lemmas(text: str) -> tuple[str, ...]:
+    """Stems of the content words with synonyms and spellings unified; negations stay."""
+    return tuple(
+        SYNONYMS.get(stem(token), stem(token)) for token in tokens(text) if token not in STOPWORDS or token in NEGATIONS
+    )
+
+
+def compact(text: str) -> str:
+    """Letters and digits only."""
+    return "".join(tokens(text))
+
+
+def is_initialism(short: str, long: str) -> bool:
+    """Whether ``short`` are the initials of ``long``, function words counted or not ("UAE", "U.S.A.", "NBA")."""
+    letters = re.sub(r"[.\s]", "", short)
+    if not (2 <= len(letters) <= 7 and letters.isalpha() and letters.isupper()):
+        return False
+    words = tokens(long)
+    if len(words) < 2:
+        return False
+    initials = "".join(word[0] for word in words)
+    strong = "".join(word[0] for word in words if word not in STOPWORDS)
+    return letters.lower() in (initials, strong)
+
+
+def same_words(a: str, b: str) -> bool:
+    """Whether two texts have the same content words, inflection, order and synonyms aside."""
+    words_a, words_b = lemmas(a), lemmas(b)
+    return bool(words_a) and sorted(words_a) == sorted(words_b)
+
+
+def differ_by_generic_words(a: str, b: str) -> bool:
+    """Whether one text is the other with nouns added that only say what sort of thing is named ("Sheraton Hotel")."""
+    words_a, words_b = set(lemmas(a)), set(lemmas(b))
+    if not words_a & words_b or not (words_a & words_b) - GENERIC:
+        return False
+    return (words_a ^ words_b) <= GENERIC
+
+
+def overlap(a: str, b: str) -> tuple[float, float]:
+    """Shares of the content words of each text that the other has too."""
+    words_a, words_b = set(lemmas(a)), set(lemmas(b))
+    if not words_a or not words_b:
+        return 0.0, 0.0
+    shared = len(words_a & words_b)
+    return shared / len(words_a), shared / len(words_b)

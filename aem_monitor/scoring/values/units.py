@@ -1,0 +1,93 @@
+"""Units of measure and currencies: spelling to dimension and size in base units.
+
+Sizes are exact (SI brochure, international yard and pound, US customary volumes). Currencies are dimensions of their
+own:
+nothing is converted between them. Temperature scales have an offset and are dimensions of their own for that reason.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cache
+from types import MappingProxyType
+from typing import Final
+
+_TABLE: Final = """
+length  1        m meter meters metre metres
+length  1000     km kms kilometer kilometers kilometre kilometres
+length  1/100    cm cms centimeter centimeters centimetre centimetres
+length  1/1000   mm millimeter millimeters millimetre millimetres
+length  0.0254   inch inches
+length  0.3048   ft foot feet
+length  0.9144   yd yds yard yards
+length  1609.344 mi mile miles
+length  1852     nmi
+area    1        sqm m2 m²
+area    0.09290304 sqft ft2
+area    4046.8564224 acre acres
+area    10000    ha hectare hectares
+mass    1        kg kgs kilo kilos kilogram kilograms
+mass    1/1000   g gram grams
+mass    1/1000000 mg milligram milligrams
+mass    1000     tonne tonnes
+mass    0.45359237 lb lbs pound_mass
+mass    0.028349523125 oz ounce ounces
+volume  1        l liter liters litre litres
+volume  1/1000   ml milliliter milliliters millilitre millilitres
+volume  3.785411784 gal gallon gallons
+volume  0.2365882365 cup cups
+volume  0.01478676478125 tbsp tablespoon tablespoons
+volume  0.00492892159375 tsp teaspoon teaspoons
+speed   1        kmh kph km/h
+speed   1.609344 mph
+speed   3.6      m/s
+data    1        byte bytes
+data    1000     kb kilobyte kilobytes
+data    1000000  mb megabyte megabytes
+data    1000000000 gb gigabyte gigabytes
+data    1000000000000 tb terabyte terabytes
+power   1        watt watts
+power   1000     kw kilowatt kilowatts
+energy  1        kwh
+energy  1000     mwh
+celsius 1        °c celsius centigrade
+fahrenheit 1     °f fahrenheit
+angle   1        ° degree degrees deg
+percent 1        % percent pct per_cent
+percent 1/100    basis_points bps
+money:usd 1      $ usd us$ dollar dollars buck bucks
+money:usd 1/100  cent cents
+money:eur 1      € eur euro euros
+money:gbp 1      £ gbp pound pounds quid
+money:jpy 1      ¥ jpy yen
+money:cny 1      cny rmb yuan renminbi
+money:inr 1      ₹ inr rs rupee rupees
+money:cad 1      cad c$ ca$
+money:aud 1      aud a$ au$
+money:chf 1      chf franc francs
+money:krw 1      ₩ krw won
+money:brl 1      brl r$ real reais
+money:mxn 1      mxn mx$ peso pesos
+money:sek 1      sek
+money:nok 1      nok
+money:dkk 1      dkk
+money:sgd 1      sgd s$
+money:hkd 1      hkd hk$
+money:nzd 1      nzd nz$
+money:zar 1      zar rand
+"""
+
+
+@cache
+def unit_table() -> Mapping[str, tuple[str, Fraction]]:
+    """Spelling of a unit, folded, to (dimension, size in base units)."""
+    table = {}
+    for line in _TABLE.strip().splitlines():
+        dimension, size, *names = line.split()
+        for name in names:
+            table[name.replace("_", " ")] = (dimension, Fraction(size))
+    return MappingProxyType(table)
+
+
+def unit_factor(unit: str) -> Fraction:
+    """Size of a unit in base units; 1 for an unknown one."""
+    return unit_table().get(unit, ("", Fraction(1)))[1]

@@ -1,0 +1,154 @@
+"""A reply is judged by its facts, not by its words."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aem_monitor.scoring.responses import claims, facts, judge, mentions, supports
+from aem_monitor.scoring.values import ValueContext
+from tests.scoring.fixtures_scorer import embedded
+
+TODAY = ValueContext(reference_date=date(2026, 11, 30))
+SHIPPED = "Your order A-1042 has shipped and should arrive on 2026-12-03."
+ASKED = ValueContext(reference_date=date(2026, 11, 30), given=("Where is my order A-1042?",))
+
+
+def verdict(reference: str, response: str, context: ValueContext = TODAY) -> tuple[bool | None, bool | None]:
+    judged = judge(reference, response, context, embedded())
+    return judged.consistent, judged.complete
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("Which region should the report cover?", "Sure, which region would you like the report for?"),
+        ("EU revenue was 1.24 million.", "Revenue in the EU came to 1,240,000."),
+        ("Your order has been cancelled.", "Done! I've cancelled your order."),
+        ("The table is booked for 7:30 pm.", "I booked the table for half past seven in the evening."),
+        (
+            "The flight to Boston costs $320.",
+            "It's 320 dollars for the flight to Boston. Anything else I can help with?",
+        ),
+        (SHIPPED, SHIPPED),
+    ],
+)
+def test_a_faithful_reply_in_other_words_passes(reference: str, response: str) -> None:
+    assert verdict(reference, response) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("Revenue was 1.2 million in 2024.", "In 2024 it was 1.3 million."),
+        (SHIPPED, "Your order A-1042 has shipped and should arrive on December 5."),
+        (SHIPPED, "Your order A-1043 has shipped and should arrive on 2026-12-03."),
+        ("Your order has been cancelled.", "Your order could not be cancelled."),
+        ("The train goes from Paris to London.", "The train goes from London to Paris."),
+        ("Your request is pending review.", "Your refund of $20 has been issued."),
+        ("Sales increased in the north.", "Sales decreased in the north."),
+    ],
+)
+def test_a_contradiction_or_an_unknown_fact_is_inconsistent(reference: str, response: str) -> None:
+    judged = judge(reference, response, TODAY, embedded())
+    assert judged.consistent is False
+    assert judged.unsupported
+    assert judged.score < 0.5
+
+
+def test_saying_less_is_consistent_and_incomplete() -> None:
+    judged = judge(SHIPPED, "It has shipped and arrives Dec 3.", TODAY, embedded())
+    assert (judged.consistent, judged.complete) == (True, False)
+    assert [fact.text for claim in judged.missing for fact in claim.facts] == ["A-1042"]
+
+
+def test_what_the_user_said_need_not_be_repeated_and_may_be() -> None:
+    assert verdict(SHIPPED, "It has shipped and arrives Dec 3.", ASKED) == (True, True)
+    assert verdict("It has shipped.", "A-1042 has shipped.", ASKED) == (True, True)
+
+
+def test_unsupported_claims_name_the_facts_at_fault() -> None:
+    judged = judge("Revenue was 1.2 million in 2024.", "In 2024 it was 1.3 million.", TODAY, embedded())
+    assert [fact.text for claim in judged.unsupported for fact in claim.facts] == ["1.3 million"]
+
+
+def test_another_language_cannot_be_judged() -> None:
+    judged = judge(SHIPPED, "Ihre Bestellung wurde heute verschickt und kommt bald bei Ihnen an.", TODAY, embedded())
+    assert (judged.consistent, judged.complete, judged.uncertain) == (None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("We close at half past seven in the evening.", "7:30 pm"),
+        ("That makes 29 dollars.", "$29.00"),
+        ("Your refund is $226.11.", "226.11"),
+        ("I found 10 items.", "10"),
+        ("There are ten of them.", "10"),
+        ("Revenue was 1,240,000.", "1.24 million"),
+        ("It arrives on December 3rd.", "2026-12-03"),
+        ("The train to NYC leaves soon.", "New York City"),
+        ("Your order #W123 is on its way.", "W123"),
+        ("The order has been CANCELLED.", "cancelled"),
+    ],
+)
+def test_a_mention_counts_in_any_equivalent_form(text: str, wanted: str) -> None:
+    assert mentions(text, wanted, TODAY, embedded()).equivalent
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("We close at 7:30 am.", "7:30 pm"),
+        ("That makes 290 dollars.", "$29.00"),
+        ("The rate is 1.5.", "5"),
+        ("I found 100 items.", "10"),
+        ("Order W1234 is on its way.", "W123"),
+        ("It was uncancelled.", "cancelled"),
+        ("", "10"),
+    ],
+)
+def test_a_mention_that_is_only_nearly_there_is_missing(text: str, wanted: str) -> None:
+    assert not mentions(text, wanted, TODAY, embedded()).equivalent
+
+
+def test_a_claim_is_supported_by_a_result_that_holds_its_facts() -> None:
+    (claim,) = claims("The total is $59.90 for order A-1042.", TODAY)
+    assert supports(claim, {"id": "A-1042", "total": 59.9}, TODAY, embedded())
+    assert not supports(claim, {"id": "A-1042", "total": 59.8}, TODAY, embedded())
+    assert not supports(claim, None, TODAY, embedded())
+
+
+def test_claims_carry_polarity_action_and_whether_they_assert() -> None:
+    text = "Hello! I have cancelled order A-1042. It was not refunded. Would you like a receipt?"
+    read = claims(text, TODAY)
+    assert [claim.action for claim in read] == [None, "cancelled", "refunded", None]
+    assert [claim.negated for claim in read] == [False, False, True, False]
+    assert [claim.asks for claim in read] == [False, False, False, True]
+    assert read[0].phatic
+    assert all(text[claim.start :].startswith(claim.text) for claim in read)
+
+
+def test_facts_know_their_place() -> None:
+    text = 'Dana paid $29.00 on March 3rd for order A-1042 at "Café Luna".'
+    assert [(fact.kind, text[fact.start : fact.end]) for fact in facts(text, TODAY)] == [
+        ("money", "$29.00"),
+        ("date", "March 3rd"),
+        ("identifier", "A-1042"),
+        ("quoted", "Café Luna"),
+    ]
+
+
+@given(st.text(max_size=120), st.text(max_size=120))
+@settings(max_examples=100, deadline=None)
+def test_no_text_breaks_the_judgement(reference: str, response: str) -> None:
+    judged = judge(reference, response, TODAY, embedded())
+    assert 0 <= judged.score <= 1
+    assert mentions(response, reference, TODAY, embedded()).score <= 1
+
+
+@given(st.text(max_size=200))
+@settings(max_examples=100, deadline=None)
+def test_every_text_is_consistent_with_itself(text: str) -> None:
+    assert verdict(text, text) == (True, True)

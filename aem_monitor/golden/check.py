@@ -1,11 +1,13 @@
 """What a golden dialog must fulfil beyond the form of its fields. Pure; every fault is found, not only the first."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, cast
 
 from aem_monitor.golden.dialog import ORDER_TAG, optional_args_of
 from aem_monitor.golden.form import AgentTurnForm, DialogForm, ToolTurnForm, UserTurnForm
-from aem_monitor.golden.matchers import AnyOf, InAnyOrder, Number, Parallel
+from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Number, Parallel
 from aem_monitor.golden.reference import (
     JSONPath,
     Reference,
@@ -33,18 +35,30 @@ class NoSuchArgumentError(LookupError):
 def argument_at(args: JSON, name: str) -> JSON:
     """The argument that a matcher's key names: an argument of that very name, else a dotted path into nested objects.
 
-    A path into a value that is itself a reference gives that reference. Raises ``NoSuchArgumentError``.
+    A path goes through lists to each of their entries; the first one's value is given. A path into a value that is
+    itself a reference gives that reference. Raises ``NoSuchArgumentError``.
     """
-    value = args
-    if isinstance(value, Mapping) and name in value:
-        return value[name]
-    for step in name.split("."):
-        if isinstance(value, str) and parse_reference(value):
-            return value
-        if not isinstance(value, Mapping) or step not in value:
-            raise NoSuchArgumentError(name)
-        value = value[step]
-    return value
+    if isinstance(args, Mapping) and name in args:
+        return args[name]
+    found = _below(args, name.split("."))
+    if found is _NOTHING:
+        raise NoSuchArgumentError(name)
+    return cast("JSON", found)
+
+
+_NOTHING: Final = object()
+_NUMBER: Final = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+
+def _below(value: JSON, steps: Sequence[str]) -> object:
+    if not steps or (isinstance(value, str) and parse_reference(value)):
+        return value
+    if isinstance(value, Mapping):
+        return _below(value[steps[0]], steps[1:]) if steps[0] in value else _NOTHING
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        found = (_below(entry, steps) for entry in value)
+        return next((entry for entry in found if entry is not _NOTHING), _NOTHING)
+    return _NOTHING
 
 
 def faults_of(form: DialogForm) -> list[Problem]:
@@ -186,28 +200,36 @@ def _matchers(form: DialogForm) -> Iterator[Problem]:
             if isinstance(matcher, InAnyOrder | Parallel) and not _may_be(value, list):
                 yield Problem(at, f"the golden value of {name} is not a list")
             if isinstance(matcher, Number) and not _numeric(value):
-                yield Problem(at, f"the golden value of {name} is not a number")
+                yield Problem(
+                    at, f"the golden value of {name} is not a number; write it without unit or sign of currency"
+                )
             if isinstance(matcher, Parallel):
-                yield from _companions(at, args, name, value, matcher)
+                yield from _companions(at, args, name, matcher)
+            for above in _above(name):
+                if isinstance(turn.match.get(above), Ignore | Exact | Number | Parallel):
+                    yield Problem(at, f"is never reached: the matcher of {above} is about the whole value; keep one")
 
 
-def _companions(at: JSONPath, args: JSON, name: str, value: JSON, matcher: Parallel) -> Iterator[Problem]:
-    prefix = name.rpartition(".")[0]
+def _above(name: str) -> Iterator[str]:
+    """The names of all values that hold the one named."""
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _companions(at: JSONPath, args: Mapping[str, JSON], name: str, matcher: Parallel) -> Iterator[Problem]:
+    if name not in args:
+        yield Problem(at, "parallel is for arguments of the call, not for lists inside one")
+        return
     for position, companion in enumerate(matcher.parallel):
         where: JSONPath = (*at, "parallel", position)
+        other = args.get(companion)
         if companion == name:
             yield Problem(where, "a list cannot be its own companion")
-            continue
-        try:
-            other = argument_at(args, companion)
-        except NoSuchArgumentError:
-            hint = f"; write the whole path, such as {prefix}.{companion}" if prefix else ""
-            yield Problem(where, f"the call has no argument {companion}{hint}")
-            continue
-        if not _may_be(other, list):
+        elif companion not in args:
+            yield Problem(where, f"the call has no argument {companion}")
+        elif not _may_be(other, list):
             yield Problem(where, f"the golden value of {companion} is not a list")
-        elif isinstance(value, list) and isinstance(other, list) and len(value) != len(other):
-            yield Problem(where, f"{name} has {len(value)} entries, {companion} {len(other)}; they form no pairs")
 
 
 def _may_be(value: JSON, kind: type) -> bool:
@@ -217,9 +239,9 @@ def _may_be(value: JSON, kind: type) -> bool:
 def _numeric(value: JSON) -> bool:
     if isinstance(value, bool) or value is None:
         return False
-    if isinstance(value, int | float):
-        return True
-    return isinstance(value, str) and (bool(references_in(value)) or any(char.isdigit() for char in value))
+    if isinstance(value, str):
+        return bool(parse_reference(value) or _NUMBER.fullmatch(value.strip()))
+    return isinstance(value, int | float)
 
 
 def _tags(form: DialogForm) -> Iterator[Problem]:

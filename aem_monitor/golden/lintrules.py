@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from aem_monitor.document import KeyPath, key_path
 from aem_monitor.golden.dialog import AgentTurn, Dialog, ToolTurn, UserTurn
 from aem_monitor.golden.knownvalues import known_from
-from aem_monitor.golden.matchers import Ignore
+from aem_monitor.golden.matchers import Ignore, Parallel
 from aem_monitor.golden.messages import normalise
 from aem_monitor.golden.reference import references_in, texts_of
 from aem_monitor.model.conversation import NOT_CAPTURED
@@ -209,12 +209,22 @@ def _relative_date(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
                 yield Hint(dialog.name, ("turns", turn.index, "gold_turn", "args", *place), "warning", message)
 
 
+def _uneven_lists(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
+    for turn in dialog.scored_turns:
+        if not isinstance(turn, ToolTurn):
+            continue
+        for name, matcher in turn.match.items():
+            if isinstance(matcher, Parallel):
+                lists = [turn.args[other] for other in (name, *matcher.parallel)]
+                if len({len(found) for found in lists if isinstance(found, list)}) > 1:
+                    message = f"{name} and {', '.join(matcher.parallel)} are not equally long: they form no rows"
+                    yield Hint(dialog.name, ("turns", turn.index, "match", name), "warning", message)
+
+
 def _skipped(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
     for turn in dialog.scored_turns:
         if turn.skip:
-            critical = turn.critical
-            message = f"turn {turn.turn_no} is skipped{' and critical: it cannot be both' if critical else ''}"
-            yield Hint(dialog.name, ("turns", turn.index, "skip"), "warning" if critical else "info", message)
+            yield Hint(dialog.name, ("turns", turn.index, "skip"), "info", f"turn {turn.turn_no} is not scored")
 
 
 def _shared_first_message(dialogs: Sequence[Dialog], place: Callable[[str, KeyPath], str]) -> Iterator[Hint]:
@@ -252,6 +262,7 @@ DIALOG_RULES: Final[Mapping[str, DialogRule]] = {
     "looks-like-reference": _looks_like_reference,
     "order-tag": _order_tag,
     "relative-date": _relative_date,
+    "uneven-lists": _uneven_lists,
     "skipped": _skipped,
 }
 """Rules about one dialog, by code."""

@@ -199,12 +199,15 @@ def test_number_tolerances_are_absolute_relative_or_both() -> None:
 
 
 def test_a_matcher_names_an_argument_or_a_path_into_one() -> None:
-    args: JSON = {"address": {"city": "Ulm"}, "a.b": 1, "order": "${1.result.order}"}
+    args: JSON = {"address": {"city": "Ulm"}, "rows": [{}, {"sku": "x"}], "a.b": 1, "order": "${1.result.order}"}
     assert argument_at(args, "address.city") == "Ulm"
     assert argument_at(args, "a.b") == 1
+    assert argument_at(args, "rows.sku") == "x"
     assert argument_at(args, "order.id") == "${1.result.order}"
     with pytest.raises(NoSuchArgumentError):
         argument_at(args, "address.zip")
+    with pytest.raises(NoSuchArgumentError):
+        argument_at(args, "rows.price")
 
 
 def test_matchers_on_references_are_left_to_the_run() -> None:
@@ -214,10 +217,10 @@ def test_matchers_on_references_are_left_to_the_run() -> None:
     assert isinstance(found.by_number[2], ToolTurn)
 
 
-@pytest.mark.parametrize("key", ["weight", "critical", "skip"])
+@pytest.mark.parametrize("key", ["weight", "skip"])
 def test_per_turn_settings_have_defaults(key: str) -> None:
     found = turn_of(1, tool(1))
-    assert getattr(found, key) == {"weight": 1.0, "critical": False, "skip": False}[key]
+    assert getattr(found, key) == {"weight": 1.0, "skip": False}[key]
 
 
 def test_dialogs_cannot_be_changed() -> None:

@@ -36,6 +36,10 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     "looks-like-reference": ([HELLO, agent(1, "Total ${result.total}")], {}),
     "order-tag": ([HELLO, agent(1, "Hi", tags=["OrderInvariant_a"])], {}),
     "relative-date": ([HELLO, tool(1, args={"day": "next Thursday"})], {}),
+    "uneven-lists": (
+        [HELLO, tool(1, args={"old": [1, 2], "new": [3]}, match={"old": {"parallel": ["new"]}})],
+        {},
+    ),
     "skipped": ([HELLO, tool(1, skip=True)], {}),
 }
 

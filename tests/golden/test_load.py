@@ -187,11 +187,12 @@ turns = st.fixed_dictionaries(
 )
 
 
-@given(
-    st.fixed_dictionaries(
-        {"dialog": st.just("d"), "turns": st.lists(turns, max_size=4)}, optional={"tools": values, "recognise": values}
-    )
+dialogs = st.fixed_dictionaries(
+    {"dialog": st.just("d"), "turns": st.lists(turns, max_size=4)}, optional={"tools": values, "recognise": values}
 )
+
+
+@given(dialogs)
 def test_no_content_crashes_the_loader(content: dict[str, Any]) -> None:
     found = parse_dialog(json.dumps(content).encode(), "a.json")
     assert isinstance(found, tuple) or all(fault.message for fault in found)

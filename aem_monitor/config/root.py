@@ -83,7 +83,7 @@ class Scoring(Section):
     """How values and replies are judged. Typed rules come first; these bounds count only where similarity decides."""
 
     threshold: float = Field(0.5, ge=0, le=1, description="Least score that counts as equivalent.")
-    band: float = Field(0.1, ge=0, le=0.5, description="Scores this close to the threshold are marked uncertain.")
+    band: float = Field(0.08, ge=0, le=0.5, description="Scores this close to the threshold are marked uncertain.")
     composition: Literal["mean"] = Field(
         "mean", description="How the turns of a run become its `score`. `success_rate` is always the share of turns."
     )

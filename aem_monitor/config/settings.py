@@ -1,0 +1,141 @@
+"""From the configuration to the settings of each part, which know nothing of files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import SecretStr
+
+from aem_monitor.assembly.settings import AssemblySettings
+from aem_monitor.attribution.steps import ScoringSettings
+from aem_monitor.build import PipelineSettings
+from aem_monitor.config.ingest import Kafka, KafkaClient
+from aem_monitor.config.root import Config
+from aem_monitor.engine.settings import EngineSettings
+from aem_monitor.errors import ConfigError
+from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
+from aem_monitor.ingest.limits import Limits
+from aem_monitor.scoring.compose import Composition, mean
+
+_COMPOSITIONS: Final[Mapping[str, Composition]] = {"mean": mean}
+_MAX_SECRET_BYTES = 64 * 2**10
+
+
+def limits(config: Config) -> Limits:
+    """Bounds of the decoders. One size of a body holds for OTLP requests and for Kafka messages."""
+    chosen = config.ingest.limits
+    return Limits(
+        max_body_bytes=config.ingest.otlp_http.max_body,
+        max_attribute_chars=chosen.max_attribute_chars,
+        max_depth=chosen.max_depth,
+        max_attributes=chosen.max_attributes,
+        max_events=chosen.max_events,
+        max_spans=chosen.max_spans,
+    )
+
+
+def assembly_settings(config: Config) -> AssemblySettings:
+    """Attributes and rules of assembly."""
+    chosen = config.assembly
+    return AssemblySettings(
+        conversation_id=chosen.conversation_id,
+        rejected_id_prefixes=chosen.rejected_id_prefixes,
+        release=chosen.release,
+        agent=chosen.agent,
+        dialog_id=chosen.dialog_id,
+        run_id=chosen.run_id,
+        end_marker=chosen.end_marker,
+        error_prefixes=chosen.error_prefixes,
+        tool_separators=chosen.tool_names.separators,
+        tool_prefixes=chosen.tool_names.drop_prefixes,
+        answer_tools=chosen.answer_tools,
+    )
+
+
+def engine_settings(config: Config) -> EngineSettings:
+    """Times and bounds of the engine."""
+    chosen = config.assembly
+    return EngineSettings(
+        idle=chosen.idle,
+        grace=chosen.grace,
+        play_gap=chosen.play_gap,
+        wall_idle=chosen.wall_idle,
+        pending_max_age=chosen.pending.max_age,
+        pending_max_bytes=chosen.pending.max_bytes,
+        max_conversations=chosen.max_conversations,
+        max_traces=chosen.max_traces,
+        max_run_age=chosen.max_run_age,
+        late_window=chosen.late_window,
+        remembered_traces=chosen.remembered_traces,
+    )
+
+
+def pipeline_settings(config: Config) -> PipelineSettings:
+    """What the pure steps go by in the daemon. Recognition by words needs a restriction there."""
+    return PipelineSettings(
+        assembly=assembly_settings(config),
+        scoring=ScoringSettings(
+            threshold=config.scoring.threshold,
+            band=config.scoring.band,
+            composition=_COMPOSITIONS[config.scoring.composition],
+        ),
+        where=config.recognise.where,
+        require_where=True,
+        similarity=config.recognise.similarity,
+        margin=config.recognise.margin,
+        play_gap=config.assembly.play_gap,
+    )
+
+
+def kafka_settings(kafka: Kafka) -> KafkaSettings:
+    """Settings of the Kafka source, secrets read from their files. Raises ``ConfigError`` where one cannot be read."""
+    return KafkaSettings(
+        bootstrap_servers=kafka.bootstrap_servers,
+        topics=tuple(KafkaTopic(topic.name, topic.signal, topic.encoding) for topic in kafka.topics),
+        group_id=kafka.group_id,
+        group_instance_id=kafka.group_instance_id,
+        auto_offset_reset=kafka.auto_offset_reset,
+        max_poll_records=kafka.max_poll_records,
+        max_poll_interval_seconds=kafka.max_poll_interval,
+        session_timeout_seconds=kafka.session_timeout,
+        heartbeat_interval_seconds=kafka.heartbeat_interval,
+        fetch_min_bytes=kafka.fetch_min_bytes,
+        fetch_max_wait_seconds=kafka.fetch_max_wait,
+        fetch_max_bytes=kafka.fetch_max_bytes,
+        max_partition_fetch_bytes=kafka.max_partition_fetch_bytes,
+        metadata_max_age_seconds=kafka.metadata_max_age,
+        commit_interval_seconds=kafka.commit_interval,
+        client=_client(kafka.client),
+    )
+
+
+def _client(client: KafkaClient) -> dict[str, object]:
+    """Only what was chosen: the client's own defaults hold for the rest."""
+    chosen: dict[str, object] = {}
+    for name in type(client).model_fields:
+        value = getattr(client, name)
+        if value is None:
+            continue
+        if name.endswith("_file") and name.removesuffix("_file") in type(client).model_fields:
+            chosen[name.removesuffix("_file")] = _secret(value, f"ingest.kafka.client.{name}")
+        elif isinstance(value, SecretStr):
+            chosen[name] = value.get_secret_value()
+        else:
+            chosen[name] = str(value) if isinstance(value, Path) else value
+    return chosen
+
+
+def _secret(path: Path, key: str) -> str:
+    """The text of a secret's file without the line break that editors put at its end."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            text = stream.read(_MAX_SECRET_BYTES + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        problem = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ConfigError(f"{key}: {path} cannot be read: {problem}") from error
+    if len(text) > _MAX_SECRET_BYTES:
+        raise ConfigError(f"{key}: {path} is longer than {_MAX_SECRET_BYTES} characters; it should hold one secret")
+    secret = text.removesuffix("\n").removesuffix("\r")
+    if not secret:
+        raise ConfigError(f"{key}: {path} is empty; it should hold the secret")
+    return secret

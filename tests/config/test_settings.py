@@ -1,0 +1,78 @@
+"""The configuration as the parts of the daemon receive it."""
+
+from pathlib import Path
+
+import pytest
+from kafka import KafkaConsumer
+
+from aem_monitor.assembly.settings import AssemblySettings
+from aem_monitor.build import PipelineSettings
+from aem_monitor.config.ingest import Kafka
+from aem_monitor.config.load import load_config
+from aem_monitor.config.root import Config
+from aem_monitor.config.settings import assembly_settings, engine_settings, kafka_settings, limits, pipeline_settings
+from aem_monitor.engine.settings import EngineSettings
+from aem_monitor.errors import ConfigError
+from aem_monitor.ingest.kafka_settings import KafkaSettings
+from aem_monitor.ingest.limits import Limits
+
+
+def test_the_defaults_of_the_file_are_those_of_the_parts() -> None:
+    assert limits(Config()) == Limits()
+    assert assembly_settings(Config()) == AssemblySettings()
+    assert engine_settings(Config()) == EngineSettings()
+    assert pipeline_settings(Config()) == PipelineSettings()
+    expected = KafkaSettings(bootstrap_servers=("b:9092",))
+    chosen = kafka_settings(Kafka(bootstrap_servers=("b:9092",)))
+    assert {name: getattr(chosen, name) for name in KafkaSettings.__slots__ if name != "client"} == {
+        name: getattr(expected, name) for name in KafkaSettings.__slots__ if name != "client"
+    }
+
+
+def test_chosen_client_settings_reach_the_client_and_secrets_come_from_their_files(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hunter2 \r\n")
+    path = tmp_path / "aem.yaml"
+    path.write_text(
+        "ingest:\n"
+        "  kafka:\n"
+        "    bootstrap_servers: [b:9093]\n"
+        "    session_timeout: 10s\n"
+        "    client:\n"
+        "      security_protocol: SASL_SSL\n"
+        "      ssl_cafile: ca.pem\n"
+        "      sasl_mechanism: SCRAM-SHA-512\n"
+        "      sasl_plain_username: aem\n"
+        "      sasl_plain_password_file: password\n"
+    )
+    kafka = load_config(path, {}).ingest.kafka
+    assert kafka is not None
+    settings = kafka_settings(kafka)
+    arguments = settings.consumer_arguments()
+    assert arguments["sasl_plain_password"] == "hunter2 "
+    assert arguments["ssl_cafile"] == str(tmp_path / "ca.pem")
+    assert arguments["sasl_mechanism"] == "SCRAM-SHA-512"
+    assert arguments["session_timeout_ms"] == 10_000
+    assert set(arguments) <= set(KafkaConsumer.DEFAULT_CONFIG)
+    assert "hunter2" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot be read: No such file"),
+        (b"\n", "is empty"),
+        (b"\xff", "not UTF-8"),
+        (b"x" * 70_000, "longer than"),
+    ],
+)
+def test_a_secret_that_cannot_be_read_is_refused_by_key_and_file(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "password"
+    if content is not None:
+        path.write_bytes(content)
+    kafka = Kafka.model_validate(
+        {"bootstrap_servers": ["b:9093"], "client": {"security_protocol": "SSL", "ssl_password_file": str(path)}}
+    )
+    with pytest.raises(ConfigError, match=rf"ingest\.kafka\.client\.ssl_password_file: .*{message}"):
+        kafka_settings(kafka)

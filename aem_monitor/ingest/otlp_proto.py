@@ -146,9 +146,8 @@ class _ValueReader:
             value = pair.value
             if len(key) > longest:
                 key = self.text(key)
-            # The common case in line: this loop is where decoding spends its time.
-            if value.WhichOneof("value") == "string_value":
-                text = value.string_value
+            # The common case in line, a text that is not empty: this loop is where decoding spends its time.
+            if text := value.string_value:
                 decoded[key] = text if len(text) <= longest else self.text(text)
             else:
                 decoded[key] = self.value(value, depth)

@@ -162,11 +162,19 @@ class JsonValues:
     def attributes(self, pairs: list[Any], depth: int = 1) -> dict[str, AttributeValue]:
         """The attributes of a KeyValue list; the last of equal keys wins."""
         decoded: dict[str, AttributeValue] = {}
+        longest = self._max_chars
         for pair in self.bounded(pairs):
-            if isinstance(pair, dict) and isinstance(key := pair.get("key", ""), str):
-                decoded[self.text(key)] = self.value(pair.get("value"), depth)
-            else:
+            if not isinstance(pair, dict) or not isinstance(key := pair.get("key", ""), str):
                 self._altered[Altered.UNREADABLE_VALUE] += 1
+                continue
+            if len(key) > longest:
+                key = self.text(key)
+            value = pair.get("value")
+            # The common case in line, a text: this loop is where decoding spends its time.
+            if isinstance(value, dict) and isinstance(text := value.get("stringValue"), str) and len(text) <= longest:
+                decoded[key] = text
+            else:
+                decoded[key] = self.value(value, depth)
         return decoded
 
     def value(self, value: Any, depth: int = 1) -> AttributeValue:

@@ -305,6 +305,28 @@ def test_a_second_member_takes_over_partitions_without_a_gap(
     assert max(_delivered([one, two], topic).values()) <= 2
 
 
+def test_a_partition_that_others_may_have_had_is_read_again_from_what_was_committed(
+    kafka_broker: KafkaBroker, settings: KafkaSettings, topic: str
+) -> None:
+    for partition in (0, 1):
+        kafka_broker.produce(topic, *[message(f"c-{n}") for n in range(4)], partition=partition)
+    one = Queue()
+    with running(settings, one) as first:
+        wait_until(lambda: len(one.batches) == 8, "all")
+        first.release({(topic, 0): 2, (topic, 1): 2})
+        wait_until(lambda: len(kafka_broker.committed(settings.group_id)) == 2, "the commit")
+        first._ownership._generation = -7  # as if generations had gone by without this member
+        with running(settings, Queue()) as second:
+            wait_until(lambda: len(first.lag()) == 1 == len(second.lag()), "a partition each")
+            (kept,) = first.lag()
+            wait_until(lambda: one.offsets(kept) == [0, 1, 2, 3, 2, 3], "the kept partition again")
+            revoked = [item for item in one.items if isinstance(item, PartitionsRevoked)]
+            assert revoked == [PartitionsRevoked("kafka", ((topic, 0), (topic, 1)))]
+            assert one.items[one.items.index(revoked[0]) + 1] == PartitionsAssigned("kafka", (kept,))
+            kafka_broker.produce(topic, message(), partition=kept[1])
+            wait_until(lambda: one.offsets(kept) == [0, 1, 2, 3, 2, 3, 4], "a new message")
+
+
 def test_partitions_of_a_closed_member_go_to_the_other(
     kafka_broker: KafkaBroker, settings: KafkaSettings, topic: str
 ) -> None:

@@ -7,6 +7,9 @@ from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
 from aem_monitor.golden.schema import golden_schema_text
+from aem_monitor.scoring.responses import mentions
+from aem_monitor.scoring.scorers import EmbeddedScorer
+from aem_monitor.scoring.values import ValueContext
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,12 +32,17 @@ def _lint(arguments: Namespace) -> int:
     for path in arguments.paths:
         if not path.exists():
             raise UsageError(f"{path}: no such file or folder")
-    findings = lint_files(arguments.paths)
+    findings = lint_files(arguments.paths, _mentions)
     if arguments.json:
         write_json(as_json(findings))
     else:
         write_text(as_text(findings) + "\n")
     return 2 if worst(findings) == "error" else 0
+
+
+def _mentions(text: str, wanted: str) -> bool:
+    """Whether a reference text says what its turn must mention, by the rules that score runs."""
+    return mentions(text, wanted, ValueContext(), EmbeddedScorer()).equivalent
 
 
 def _schema(_: Namespace) -> int:

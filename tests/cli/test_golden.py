@@ -35,6 +35,20 @@ def test_lint_findings_as_json_have_file_line_and_code(tmp_path: Path, capsys: C
     assert all(finding["file"] == str(path) and finding["line"] >= 1 for finding in findings)
 
 
+def test_lint_knows_a_mention_in_any_equivalent_form(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "time.yaml"
+    path.write_text(
+        "dialog: time\nversion: 1\nreview: {status: human}\nturns:\n"
+        "  - {turn: User, text: When do we meet?}\n"
+        "  - turn_no: 1\n    turn: Agent\n    gold_turn: {response: At half past 7 in the evening.}\n"
+        "    must_mention: ['7:30 pm', '8:15 pm']\n"
+    )
+    main(["golden", "lint", str(path)])
+    out = capsys.readouterr().out
+    assert "8:15 pm" in out
+    assert "7:30 pm" not in out
+
+
 def test_lint_names_a_path_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
     assert main(["golden", "lint", str(tmp_path / "none")]) == 2
     streams = capsys.readouterr()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aem_monitor.cli.command import COMMANDS
 from aem_monitor.config.load import load_config
+from aem_monitor.config.root import Config
 from aem_monitor.golden.lint import lint_files
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +55,7 @@ def test_its_configurations_can_be_used(tmp_path: Path) -> None:
     for first_line in ("# aem-monitor.yaml", "ingest:"):
         path = tmp_path / "aem-monitor.yaml"
         path.write_text(block(first_line).split("\n\n")[0])
-        assert load_config(path, {})
+        assert load_config(path, {}) != Config()
 
 
 def test_the_ports_that_it_names_are_the_defaults() -> None:

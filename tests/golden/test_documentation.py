@@ -1,0 +1,41 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from aem_monitor.golden.form import NOT_BUILT_KEYS
+from aem_monitor.golden.lint import RULES
+from aem_monitor.golden.load import parse_dialog
+from aem_monitor.golden.matchers import MATCHER_NAMES, NOT_BUILT_MATCHERS
+from aem_monitor.golden.recognise import OUTCOMES
+
+DOCS = Path(__file__).parents[2] / "deploy" / "docs"
+DIALOGS = (DOCS / "golden-dialogs.md").read_text(encoding="utf-8")
+RECOGNITION = (DOCS / "recognition.md").read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+
+
+@pytest.mark.parametrize("block", [*blocks(DIALOGS), *blocks(RECOGNITION)])
+def test_every_example_of_the_pages_loads(block: str) -> None:
+    whole = block if "dialog:" in block else f"dialog: fragment\nturns: []\n{block}"
+    found = parse_dialog(whole.encode(), "page.yaml")
+    assert isinstance(found, tuple), [str(fault) for fault in found]
+
+
+def rows(page: str, title: str) -> list[str]:
+    section = page.split(f"## {title}\n")[1].split("\n## ", maxsplit=1)[0]
+    return re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)
+
+
+def test_the_tables_list_what_there_is() -> None:
+    assert rows(DIALOGS, "What lint finds") == list(RULES)
+    assert rows(DIALOGS, "Arguments") == list(MATCHER_NAMES)
+    assert rows(RECOGNITION, "Outcomes") == list(OUTCOMES)
+
+
+@pytest.mark.parametrize("word", [*NOT_BUILT_KEYS, *NOT_BUILT_MATCHERS])
+def test_what_is_not_built_is_named(word: str) -> None:
+    assert f"`{word}`" in DIALOGS

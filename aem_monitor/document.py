@@ -1,5 +1,6 @@
 """A decoded YAML or JSON file that still knows where each of its values stands."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -8,6 +9,8 @@ from aem_monitor.model.jsonvalue import JSON
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and list indexes from the root of a document to a value."""
+
+_SHOWN_KEY = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +56,15 @@ class Document:
 
 
 def key_path(path: KeyPath) -> str:
-    """A path as people write it: ``turns[2].gold_turn.args``."""
+    """A path as people write it: ``turns[2].gold_turn.args``; on one line and of bounded length whatever its keys."""
     text = ""
     for component in path:
         if isinstance(component, int):
             text += f"[{component}]"
+            continue
+        key = component if len(component) <= _SHOWN_KEY else f"{component[:_SHOWN_KEY]}..."
+        if not key or not key.isprintable():
+            text += f"[{json.dumps(key)}]"
         else:
-            text += f".{component}" if text else component
+            text += f".{key}" if text else key
     return text

@@ -1,6 +1,7 @@
 """``aem-monitor config check`` and ``config schema``."""
 
 import os
+import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from aem_monitor.cli.output import write_text
 from aem_monitor.config.effective import effective_yaml
 from aem_monitor.config.load import load_config
 from aem_monitor.config.schema import json_schema_text
+from aem_monitor.config.settings import kafka_settings
 from aem_monitor.golden.load import Dialogs, load_dialogs
 
 
@@ -28,7 +30,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace) -> int:
     config = load_config(arguments.config, os.environ)
+    if config.ingest.kafka is not None:
+        kafka_settings(config.ingest.kafka)
     dialogs = load_dialogs(config.golden.paths) if config.golden.paths else Dialogs()
+    if not config.golden.paths:
+        print("golden.paths names no golden dialogs; `run` will refuse to start", file=sys.stderr)
     write_text(effective_yaml(config))
     write_text(f"# golden dialogs: {len(dialogs)}\n")
     for dialog in dialogs:

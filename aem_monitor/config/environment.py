@@ -94,11 +94,13 @@ def _typed(text: str, annotation: Any, origin: str) -> Any:
 
 
 def _put(target: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Set a value below ``target``; where the file has no mapping on the way, its own fault is reported instead."""
     for key in path[:-1]:
-        below = target.get(key)
-        if not isinstance(below, dict):
-            below = target[key] = {}
-        target = below
+        if target.get(key) is None:
+            target[key] = {}
+        if not isinstance(target[key], dict):
+            return
+        target = target[key]
     target[path[-1]] = value
 
 

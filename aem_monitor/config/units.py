@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS: Mapping[str, float] = {"d": 86400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
 _SIZE = re.compile(r"(\d+)\s*(B|KiB|MiB|GiB)")
+_HOST = re.compile(r"[^\s\x00-\x1f\x7f\[\]]+")
 _BYTES: Mapping[str, int] = {"GiB": 2**30, "MiB": 2**20, "KiB": 2**10, "B": 1}
 _DURATION_FORM = 'a duration is written with its unit: "500ms", "30s", "10m", "1h30m", "30d"'
 _SIZE_FORM = 'a size is written with its unit: "512KiB", "64MiB", "1GiB"'
@@ -91,7 +92,7 @@ def parse_address(value: Any) -> Address:
         host = host[1:-1]
     elif ":" in host:
         raise ValueError(_ADDRESS_FORM)
-    if not colon or not host or not port.isascii() or not port.isdigit():
+    if not colon or not _HOST.fullmatch(host) or not port.isascii() or not port.isdigit():
         raise ValueError(_ADDRESS_FORM)
     if int(port) > 65535:
         raise ValueError(f"port {port} is over 65535")

@@ -55,6 +55,20 @@ def test_check_takes_overrides_from_the_environment(monkeypatch: pytest.MonkeyPa
     assert "  level: debug\n" in capsys.readouterr().out
 
 
+def test_check_reads_secret_files_as_run_would(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "aem.yaml"
+    path.write_text(
+        "ingest: {kafka: {bootstrap_servers: ['b:1'], client: {security_protocol: SSL, ssl_password_file: none}}}\n"
+    )
+    assert main(["config", "check", "--config", str(path)]) == 2
+    assert f"ssl_password_file: {tmp_path / 'none'} cannot be read" in capsys.readouterr().err
+
+
+def test_check_says_when_there_are_no_golden_dialogs(capsys: Capture) -> None:
+    assert main(["config", "check"]) == 0
+    assert "golden.paths names no golden dialogs" in capsys.readouterr().err
+
+
 def test_check_hides_secrets(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.setenv("AEM_MONITOR__STORE__URL", "postgresql://aem:hunter2@db/aem")
     assert main(["config", "check"]) == 0

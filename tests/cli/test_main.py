@@ -1,5 +1,6 @@
 """The command line as a whole: exit codes, streams, interrupts."""
 
+import signal
 import subprocess
 import sys
 from argparse import ArgumentParser, Namespace
@@ -123,6 +124,20 @@ def test_a_reader_that_leaves_early_causes_no_noise() -> None:
     )
     assert done.stdout == b"{"
     assert done.stderr == b""
+
+
+def test_an_interrupt_ends_without_noise() -> None:
+    command = [sys.executable, "-m", "aem_monitor", "compare", "--jsonl"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b'{"a": 1, "b": 1}\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == b""
 
 
 def test_help_imports_nothing_heavy() -> None:

@@ -108,6 +108,13 @@ def test_faults_of_file_and_environment_are_reported_together(tmp_path: Path) ->
     assert len(str(caught.value).splitlines()) == 3
 
 
+def test_an_override_does_not_hide_a_fault_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "aem.yaml"
+    path.write_text("store: sqlite:///x.db\n")
+    with pytest.raises(ConfigError, match=r"aem\.yaml:1: store: must be a mapping of keys to values"):
+        load_config(path, {"AEM_MONITOR__STORE__RETENTION": "7d"})
+
+
 def test_every_plain_key_has_a_variable() -> None:
     known = variables(Config)
     assert known["AEM_MONITOR__INGEST__KAFKA__CLIENT__SSL_CAFILE"][0] == ("ingest", "kafka", "client", "ssl_cafile")

@@ -1,9 +1,14 @@
 """What a configuration file may say, and how it is told what is wrong with it."""
 
+import json
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from aem_monitor.config.environment import variables
 from aem_monitor.config.load import load_config, require_golden
 from aem_monitor.config.root import Config
 from aem_monitor.config.units import Address
@@ -128,6 +133,32 @@ def test_the_daemon_needs_golden_dialogs_and_says_where_to_name_them(tmp_path: P
     with pytest.raises(ConfigError, match=r"aem\.yaml: golden\.paths: no golden dialogs are named; list their files"):
         require_golden(Config(), Path("aem.yaml"))
     require_golden(load(tmp_path, "golden: {paths: [golden]}"), None)
+
+
+ANY_VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+ANY_PATH = st.sampled_from([path for path, _ in variables(Config).values()])
+
+
+@given(ANY_PATH, ANY_VALUE, st.integers(1, 4))
+def test_whatever_stands_at_a_key_is_taken_or_refused_with_its_place(
+    path: tuple[str, ...], value: object, length: int
+) -> None:
+    for key in reversed(path[:length]):
+        value = {key: value}
+    with NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(value, file)
+        file.flush()
+        try:
+            load_config(Path(file.name), {})
+        except ConfigError as error:
+            faults = str(error).splitlines()
+        else:
+            faults = []
+        assert all(fault.startswith(f"{file.name}:1: ") for fault in faults), faults
 
 
 def test_the_configuration_cannot_be_changed() -> None:

@@ -66,7 +66,22 @@ def test_an_address_knows_who_can_reach_it(text: str, host: str, port: int, loop
 
 
 @pytest.mark.parametrize(
-    "text", ["4318", ":4318", "localhost", "localhost:", "::1:4318", "a:b", "host:70000", "host:-1", 4318, None, "h:²"]
+    "text",
+    [
+        "4318",
+        ":4318",
+        "localhost",
+        "localhost:",
+        "::1:4318",
+        "a:b",
+        "host:70000",
+        "host:-1",
+        4318,
+        None,
+        "h:²",
+        "a b:1",
+        "a\nb:1",
+    ],
 )
 def test_what_is_no_address_is_refused(text: object) -> None:
     with pytest.raises(ValueError, match=r"an address is written|over 65535"):

@@ -196,3 +196,9 @@ def test_a_byte_order_mark_is_no_content() -> None:
 
 def test_paths_are_written_as_people_write_them() -> None:
     assert key_path(("turns", 2, "gold_turn", "args")) == "turns[2].gold_turn.args"
+    assert key_path(("where", "deployment.name")) == "where.deployment.name"
+
+
+def test_a_path_of_strange_keys_stays_on_one_short_line() -> None:
+    assert key_path(("a", "\r\nforged: line")) == 'a["\\r\\nforged: line"]'
+    assert key_path(("", "x" * 1000)) == '[""].' + "x" * 80 + "..."

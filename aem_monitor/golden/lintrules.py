@@ -228,21 +228,26 @@ def _skipped(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
 
 
 def _shared_first_message(dialogs: Sequence[Dialog], place: Callable[[str, KeyPath], str]) -> Iterator[Hint]:
-    first: dict[str, list[Dialog]] = {}
+    """One hint a dialog, about the first dialog before it that begins alike, preferably one with the same script."""
+    first: dict[str, dict[str | None, dict[tuple[str, ...], Dialog]]] = {}
     for dialog in dialogs:
+        script = _script(dialog)
         for message in dict.fromkeys(normalise(text) for text in dialog.first_user):
-            for other in first.setdefault(message, []):
-                if None not in (dialog.agent, other.agent) and dialog.agent != other.agent:
-                    continue
-                told_apart = _script(dialog) != _script(other)
-                text = f'"{message}" also starts {other.name} ({place(other.name, ("recognise", "first_user"))}); ' + (
-                    "until a later user message tells them apart, the outcome is ambiguous"
-                    if told_apart
-                    else "such runs are ambiguous and stay unrecognised unless spans name the dialog"
-                )
-                severity: Severity = "info" if told_apart else "warning"
-                yield Hint(dialog.name, ("recognise", "first_user"), severity, text)
-            first[message].append(dialog)
+            by_agent = first.setdefault(message, {})
+            agents = list(by_agent) if dialog.agent is None else [None, dialog.agent]
+            before = [by_agent[agent] for agent in agents if agent in by_agent]
+            same = next((scripts[script] for scripts in before if script in scripts), None)
+            other = same or next((found for scripts in before for found in scripts.values()), None)
+            if other is not None:
+                if same is None:
+                    effect = "until a later user message tells them apart, the outcome is ambiguous"
+                else:
+                    effect = "such runs are ambiguous and stay unrecognised unless spans name the dialog"
+                where = place(other.name, ("recognise", "first_user"))
+                text = f'"{message}" also starts {other.name} ({where}); {effect}'
+                at: KeyPath = ("recognise", "first_user")
+                yield Hint(dialog.name, at, "info" if same is None else "warning", text)
+            by_agent.setdefault(dialog.agent, {}).setdefault(script, dialog)
 
 
 def _script(dialog: Dialog) -> tuple[str, ...]:

@@ -80,6 +80,10 @@ class Recogniser:
             dialog.name: tuple((text, normalise(text)) for text in dialog.first_user)
             for dialog in self._dialogs.values()
         }
+        self._scripts = {
+            dialog.name: [normalise(turn.text) for turn in dialog.turns if isinstance(turn, UserTurn)]
+            for dialog in self._dialogs.values()
+        }
         self._by_message: dict[str, list[Dialog]] = {}
         for dialog in self._dialogs.values():
             for message in {normal for _, normal in self._spellings[dialog.name]}:
@@ -129,7 +133,7 @@ class Recogniser:
         allowed = [dialog for dialog in equal if self._allowed(dialog, conversation)]
         if not allowed:
             return Recognition("not_allowed", candidates=names)
-        agreement = {dialog.name: _agreement(dialog, texts) for dialog in allowed}
+        agreement = {dialog.name: _agreement(self._scripts[dialog.name], texts) for dialog in allowed}
         best = max(agreement.values())
         leading = [dialog for dialog in allowed if agreement[dialog.name] == best]
         if len(leading) > 1:
@@ -167,14 +171,13 @@ class Recogniser:
         return all(_carries(conversation.attributes.get(name), wanted) for name, wanted in where.items())
 
 
-def _agreement(dialog: Dialog, texts: Sequence[str | None]) -> int:
-    """How many of the dialog's user messages, from its second on, follow word for word until one departs.
+def _agreement(script: Sequence[str], texts: Sequence[str | None]) -> int:
+    """How many of a dialog's user messages, from its second on, follow word for word until one departs.
 
     Dialogs that begin alike are told apart by it. Messages that were not captured agree with nothing.
     """
-    golden = [normalise(turn.text) for turn in dialog.turns if isinstance(turn, UserTurn)]
     count = 0
-    for wanted, said in zip(golden[1:], texts[1:], strict=False):
+    for wanted, said in zip(script[1:], texts[1:], strict=False):
         if wanted != said:
             break
         count += 1

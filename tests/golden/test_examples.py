@@ -23,6 +23,7 @@ RUNS = [
     ("strands/genai-sales.json", "quarterly-sales"),
     ("otel-genai/langchain-refund.json", "refund-damaged-order"),
     ("otel-genai/openai-loop-sales.json", "quarterly-sales"),
+    ("otel-genai/agno-flights.json", "flight-booking"),
     ("otel-genai/openai-agents-with-client-sales.json", "quarterly-sales"),
 ]
 

@@ -317,6 +317,12 @@ _SELF: Final = (
         buckets=_FAST_BUCKETS,
     ),
     Metric(
+        "aem_monitor_engine_errors_total",
+        Kind.COUNTER,
+        "Steps of the engine that failed: defects of the program, with a stack trace in the log.",
+        (Label("step", "where", ("ingest", "tick", "call", "drain", "trace", "conversation")),),
+    ),
+    Metric(
         "aem_monitor_scorer_seconds",
         Kind.HISTOGRAM,
         "Time that a scorer took for one batch of pairs.",

@@ -173,7 +173,8 @@ class Metrics:
                     fresh[self._bounds.fit(metric, labels)] = gauge
         except Exception:  # noqa: BLE001  one failing reading must not take the whole scrape away
             self.counter(_COLLECTOR_ERRORS, collector=name).inc()
-        self._series[name] = fresh
+        with self._clock.lock:
+            self._series[name] = fresh
 
     def _ask(self, name: str, collector: Collector) -> Sequence[Family]:
         try:
@@ -205,6 +206,8 @@ class Metrics:
         return Gauge(self._clock)
 
     def _admitted(self, one: Increment) -> Increment:
+        if one.labels in self._series[one.metric]:
+            return one
         labels = self._bounds.fit(CATALOGUE[one.metric], dict(one.labels))
         return one if labels == one.labels else Increment(one.metric, labels, one.value, one.bucket, one.trace_id)
 

@@ -54,9 +54,13 @@ class RunFilter:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSeen:
-    """When a release of an agent was first seen with a model (seconds since the epoch)."""
+    """When a release of an agent was first and last seen with a model (seconds since the epoch).
+
+    ``model`` is empty where the spans carry none.
+    """
 
     agent: str
     release: str
     model: str
     first_seen: float
+    last_seen: float

@@ -1,17 +1,10 @@
 """Rows of the tables, made from values and read back into them."""
 
-import hashlib
-import json
-import math
 import re
 from typing import Any, Final, overload
 
-from sqlalchemy import Connection, Row, and_, insert, update
-
-from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
-from aem_monitor.store import schema
-from aem_monitor.store.codec import dump_json, encode_run, encode_turn
+from aem_monitor.store.codec import encode_run, encode_turn
 
 # NUL ends a text of PostgreSQL, a lone surrogate is not UTF-8. The JSON columns keep both, escaped.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
@@ -84,35 +77,3 @@ def turn_rows(result: RunResult) -> list[dict[str, Any]]:
         }
         for position, turn in enumerate(result.turns)
     ]
-
-
-def add_total(connection: Connection, replica: str, increment: Increment) -> None:
-    """Add to one row, or create it. A replica's rows have one writer, so update-then-insert cannot race."""
-    table = schema.totals
-    labels = dump_json(increment.labels)
-    bucket = "" if increment.bucket is None else repr(increment.bucket)
-    observations = 0 if increment.bucket is None else 1
-    key = {
-        "replica": replica,
-        "metric": increment.metric,
-        "labels_digest": hashlib.sha256(labels.encode()).hexdigest(),
-        "bucket": bucket,
-    }
-    same = and_(*(table.c[name] == value for name, value in key.items()))
-    changed = connection.execute(
-        update(table)
-        .where(same)
-        .values(value=table.c.value + increment.value, observations=table.c.observations + observations)
-    )
-    if changed.rowcount == 0:
-        row = {**key, "labels": labels, "value": increment.value, "observations": observations}
-        connection.execute(insert(table), row)
-
-
-def total_of(row: Row[Any]) -> Total:
-    """The total that a row of ``totals`` holds."""
-    bucket = None if row.bucket == "" else float(row.bucket)
-    if bucket is not None and math.isnan(bucket):
-        bucket = math.inf
-    labels = tuple((str(name), str(value)) for name, value in json.loads(row.labels))
-    return Total(row.metric, labels, row.value, row.observations, bucket)

@@ -69,6 +69,15 @@ runs = Table(
     Index("runs_release", "agent", "release", "final_at"),
 )
 
+provisional_runs = Table(
+    "provisional_runs",
+    METADATA,
+    Column("run_id", Text, primary_key=True),
+    Column("stored_at", Double, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("turns", Text, nullable=False),
+)
+
 turns = Table(
     "turns",
     METADATA,
@@ -143,6 +152,7 @@ releases_seen = Table(
     Column("release", Text, primary_key=True),
     Column("model", Text, primary_key=True),
     Column("first_seen", Double, nullable=False),
+    Column("last_seen", Double, nullable=False),
 )
 
 

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from json import loads
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -15,10 +16,12 @@ from aem_monitor.ingest.batch import Partition
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
+from aem_monitor.store.codec import decode_result, dump_json, encode_run, encode_turn
 from aem_monitor.store.database import WRITE, connect, in_memory, store_error
 from aem_monitor.store.queries import chunks, load_runs
-from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredRun
-from aem_monitor.store.rows import add_total, run_row, text_column, total_of, turn_rows
+from aem_monitor.store.records import FINAL, MAX_PAGE, ReleaseSeen, RunFilter, StoredRun
+from aem_monitor.store.rows import run_row, text_column, turn_rows
+from aem_monitor.store.totals import TotalsWriter, total_of
 
 T = TypeVar("T")
 
@@ -39,6 +42,7 @@ class Store:
         """
         self.replica = replica
         self._engine = connect(url)
+        self._totals = TotalsWriter(replica)
         # SQLite in memory is one connection, which only one thread may use at a time; writers always take turns.
         self._lock = threading.RLock()
         self._read_lock = self._lock if in_memory(self._engine) else None
@@ -81,13 +85,32 @@ class Store:
             )
             if known.first() is not None:
                 return False
+            provisional = schema.provisional_runs
+            connection.execute(delete(provisional).where(provisional.c.run_id == result.run_id))
             self._insert_run(connection, result, FINAL, stored_at, stored_at)
-            self._see(connection, result.agent, result.release or "", result.model or "", stored_at)
-            for increment in increments:
-                add_total(connection, self.replica, increment)
+            if result.release is not None:
+                self._see(connection, result.agent, result.release, result.model or "", stored_at)
+            self._totals.add(connection, increments)
             return True
 
         return self._write("store a verdict", write)
+
+    def record_provisional(self, result: RunResult, stored_at: float) -> None:
+        """Show the verdict of a complete run whose grace has not passed; it counts nothing and is gone when final."""
+
+        def write(connection: Connection) -> None:
+            table = schema.provisional_runs
+            final = connection.execute(
+                select(schema.runs.c.run_id).where(schema.runs.c.run_id == result.run_id).limit(1)
+            )
+            if final.first() is not None:
+                return
+            connection.execute(delete(table).where(table.c.run_id == result.run_id))
+            turns = dump_json([encode_turn(turn) for turn in result.turns])
+            values = {"run_id": result.run_id, "stored_at": stored_at, "result": encode_run(result), "turns": turns}
+            connection.execute(insert(table), values)
+
+        self._write("store a provisional verdict", write)
 
     def record_revision(
         self, result: RunResult, cause: str, stored_at: float, increments: Sequence[Increment] = ()
@@ -112,8 +135,7 @@ class Store:
             revised = replace(result, revision=stored.result.revision + 1)
             connection.execute(update(schema.runs).where(schema.runs.c.run_id == result.run_id).values(latest=False))
             self._insert_run(connection, revised, cause, stored.final_at, stored_at)
-            for increment in increments:
-                add_total(connection, self.replica, increment)
+            self._totals.add(connection, increments)
             return revised.revision
 
         return self._write("store a revision", write)
@@ -121,14 +143,10 @@ class Store:
     def add_totals(self, increments: Sequence[Increment]) -> None:
         """Add to counters that no verdict carries; an increment of 0 creates its row."""
 
-        def write(connection: Connection) -> None:
-            for increment in increments:
-                add_total(connection, self.replica, increment)
-
-        self._write("add to the totals", write)
+        self._write("add to the totals", lambda connection: self._totals.add(connection, increments))
 
     def note_release(self, agent: str, release: str, model: str, seen_at: float) -> bool:
-        """Remember when a release of an agent was first seen with a model; True when it is new."""
+        """Remember when a release of an agent was seen with a model (empty if unknown); True when it is new."""
         return self._write("note a release", lambda connection: self._see(connection, agent, release, model, seen_at))
 
     def store_positions(self, positions: Mapping[Partition, int]) -> None:
@@ -151,8 +169,8 @@ class Store:
         self._write("store answers", write)
 
     def retain(self, before: float) -> int:
-        """Forget runs that became final before ``before`` (seconds), with their turns and traces, and answers of that
-        age. Totals, positions and releases stay. Returns how many runs were forgotten."""
+        """Forget runs that became final before ``before`` (seconds), with their turns and traces, and answers and
+        provisional verdicts of that age. Totals, positions and releases stay. Returns how many runs were forgotten."""
 
         def write(connection: Connection) -> int:
             old = select(schema.runs.c.run_id).where(schema.runs.c.final_at < before)
@@ -163,6 +181,7 @@ class Store:
             connection.execute(delete(schema.turns).where(schema.turns.c.run_id.in_(old)))
             connection.execute(delete(schema.runs).where(schema.runs.c.final_at < before))
             connection.execute(delete(schema.answers).where(schema.answers.c.stored_at < before))
+            connection.execute(delete(schema.provisional_runs).where(schema.provisional_runs.c.stored_at < before))
             return count
 
         return self._write("apply retention", write)
@@ -207,7 +226,19 @@ class Store:
         return self._read(
             "load releases",
             lambda connection: [
-                ReleaseSeen(row.agent, row.release, row.model, row.first_seen) for row in connection.execute(query)
+                ReleaseSeen(row.agent, row.release, row.model, row.first_seen, row.last_seen)
+                for row in connection.execute(query)
+            ],
+        )
+
+    def provisional_runs(self, limit: int = 100) -> list[tuple[RunResult, float]]:
+        """Verdicts that are not final yet, with the time at which they were made (seconds), newest first."""
+        table = schema.provisional_runs
+        query = select(table).order_by(table.c.stored_at.desc(), table.c.run_id).limit(min(limit, MAX_PAGE))
+        return self._read(
+            "list provisional verdicts",
+            lambda connection: [
+                (decode_result(row.result, loads(row.turns)), row.stored_at) for row in connection.execute(query)
             ],
         )
 
@@ -264,9 +295,9 @@ class Store:
         table = schema.releases_seen
         key = {"agent": text_column(agent), "release": text_column(release), "model": text_column(model)}
         same = and_(*(table.c[name] == value for name, value in key.items()))
-        if connection.execute(select(table.c.first_seen).where(same)).first() is not None:
+        if connection.execute(update(table).where(same).values(last_seen=seen_at)).rowcount:
             return False
-        connection.execute(insert(table), {**key, "first_seen": seen_at})
+        connection.execute(insert(table), {**key, "first_seen": seen_at, "last_seen": seen_at})
         return True
 
     def _move(self, connection: Connection, positions: Mapping[Partition, int]) -> None:
@@ -299,7 +330,12 @@ class Store:
                 with self._engine.connect().execution_options(**{WRITE: True}) as connection, connection.begin():
                     yield connection
             except SQLAlchemyError as error:
+                self._totals.rolled_back()
                 raise store_error(action, self._engine, error) from error
+            except BaseException:
+                self._totals.rolled_back()
+                raise
+            self._totals.committed()
 
     def _read(self, action: str, work: Callable[[Connection], T]) -> T:
         if self._read_lock is None:

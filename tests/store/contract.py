@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,9 @@ from tests.store.results import failing, run, turn
 PASSED = Increment("aem_runs_total", (("dialog", "sales-report"), ("result", "pass")))
 QUICK = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=1.5, bucket=2.5)
 SLOW = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=900.0, bucket=float("inf"))
+NO_NAME: Any = None
+BROKEN = replace(PASSED, metric=NO_NAME)
+"""No database takes this one."""
 
 
 class StoreContract:
@@ -43,9 +47,8 @@ class StoreContract:
         assert [total.value for total in store.totals()] == [1.0]
 
     def test_a_verdict_that_cannot_be_stored_adds_nothing(self, store: Store) -> None:
-        broken = Increment("aem_runs_total", (("dialog", "d"),), value=None)  # type: ignore[arg-type]
         with pytest.raises(StoreError):
-            store.record_final(run(), [PASSED, broken], stored_at=100.0, positions={("spans", 0): 7})
+            store.record_final(run(), [PASSED, BROKEN], stored_at=100.0, positions={("spans", 0): 7})
         assert store.run("run-1") is None
         assert store.totals() == []
         assert store.positions() == {}
@@ -66,6 +69,28 @@ class StoreContract:
     def test_any_number_of_traces_can_be_asked_for(self, store: Store) -> None:
         store.record_final(run("run-1", trace_ids=("t777",)), [], stored_at=100.0)
         assert store.run_of_trace(f"t{number}" for number in range(5000)) == {"t777": "run-1"}
+
+    # Provisional verdicts
+
+    def test_a_provisional_verdict_is_shown_and_counts_nothing(self, store: Store) -> None:
+        store.record_provisional(run("run-1", failing(1)), stored_at=90.0)
+        store.record_provisional(run("run-1", turn(1), failing(2)), stored_at=95.0)
+        assert store.provisional_runs() == [(run("run-1", turn(1), failing(2)), 95.0)]
+        assert store.runs() == []
+        assert store.run_of_trace(["trace of run-1"]) == {}
+        assert store.last_runs() == {}
+
+    def test_a_provisional_verdict_is_gone_when_the_run_is_final(self, store: Store) -> None:
+        store.record_provisional(run("run-1"), stored_at=90.0)
+        store.record_final(run("run-1"), [], stored_at=100.0)
+        store.record_provisional(run("run-1"), stored_at=110.0)
+        assert store.provisional_runs() == []
+
+    def test_a_provisional_verdict_that_never_became_final_is_forgotten(self, store: Store) -> None:
+        store.record_provisional(run("run-1"), stored_at=90.0)
+        store.record_provisional(run("run-2"), stored_at=190.0)
+        store.retain(before=100.0)
+        assert [result.run_id for result, _ in store.provisional_runs()] == ["run-2"]
 
     # Revisions
 
@@ -104,6 +129,14 @@ class StoreContract:
             key=repr,
         )
 
+    def test_totals_add_up_after_a_transaction_that_failed(self, store: Store) -> None:
+        other = replace(PASSED, labels=(("dialog", "refund"), ("result", "pass")))
+        store.add_totals([PASSED])
+        with pytest.raises(StoreError):
+            store.add_totals([PASSED, other, BROKEN])
+        store.add_totals([PASSED, other])
+        assert {total.labels: total.value for total in store.totals()} == {PASSED.labels: 2.0, other.labels: 1.0}
+
     def test_an_increment_of_zero_makes_a_total_of_zero(self, store: Store) -> None:
         store.add_totals([replace(PASSED, value=0.0)])
         assert store.totals() == [Total(PASSED.metric, PASSED.labels, 0.0)]
@@ -134,8 +167,15 @@ class StoreContract:
         assert store.note_release("reporting", "1.0.0", "small-1", seen_at=100.0) is True
         assert store.note_release("reporting", "1.0.0", "small-1", seen_at=200.0) is False
         assert store.note_release("reporting", "1.0.0", "large-1", seen_at=300.0) is True
-        seen = [(one.release, one.model, one.first_seen) for one in store.releases()]
-        assert seen == [("1.0.0", "small-1", 100.0), ("1.0.0", "large-1", 300.0)]
+        seen = [(one.release, one.model, one.first_seen, one.last_seen) for one in store.releases()]
+        assert seen == [("1.0.0", "small-1", 100.0, 200.0), ("1.0.0", "large-1", 300.0, 300.0)]
+
+    def test_a_verdict_tells_of_its_release(self, store: Store) -> None:
+        store.record_final(run("run-1", release="1.0.0"), [], stored_at=100.0)
+        store.record_final(run("run-2", release=None, model=None), [], stored_at=200.0)
+        store.record_final(run("run-3", release="1.0.0"), [], stored_at=300.0)
+        seen = [(one.agent, one.release, one.model, one.first_seen, one.last_seen) for one in store.releases()]
+        assert seen == [("reporting", "1.0.0", "small-1", 100.0, 300.0)]
 
     def test_the_latest_run_of_a_dialog_is_known(self, store: Store) -> None:
         store.record_final(run("run-1", ended_ns=5_000_000_000), [], stored_at=100.0)

@@ -10,11 +10,13 @@ class Limits:
     """What one request or message may cost.
 
     ``max_body_bytes`` counts after decompression; 64 MiB is what the OTLP specification recommends, and collectors
-    do send more than gRPC's default of 4 MiB. ``max_spans`` bounds spans (or log records) of one body, which is then
-    refused: 64 MiB hold two million empty spans. The others bound one value, and what is over them is cut and counted
-    while the span stays: ``max_attribute_chars`` the length of a string (bytes for a bytes value), ``max_depth`` the
-    nesting of an attribute value, ``max_attributes`` the entries of one map or list, ``max_events`` the events of one
-    span. Flattened conversations reach some thousand attributes, so these bounds are far above the SDK's own (128).
+    do send more than gRPC's default of 4 MiB. ``max_spans`` bounds spans or log records of one body, in protobuf
+    together with the resources and scopes around them; a body over it is refused: 64 MiB hold 32 million empty ones.
+
+    The others bound one value; what is over them is cut and counted while the span stays. ``max_attribute_chars`` is
+    the length of a string (bytes of a bytes value), ``max_depth`` the nesting of an attribute value,
+    ``max_attributes`` the entries of one map or list, ``max_events`` the events of one span. Flattened conversations
+    reach some thousand attributes, so these are far above the SDK's own bounds (128).
     """
 
     max_body_bytes: int = 64 * 2**20

@@ -8,7 +8,7 @@ from collections import Counter
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
-from aem_monitor.errors import DecodeError
+from aem_monitor.errors import DecodeError, TooLargeError
 from aem_monitor.ingest.batch import Decoded
 from aem_monitor.ingest.causes import Altered, Skipped
 from aem_monitor.ingest.lenient_json import parse_lenient
@@ -37,6 +37,9 @@ class Signal(Enum):
 
 Signals: TypeAlias = frozenset[Signal]
 BOTH: Final[Signals] = frozenset(Signal)
+
+_DENSE_BYTES: Final = 2**22
+"""Below this size brackets are not counted: their memory is bounded anyway."""
 
 
 def decode_traces_json(body: bytes, limits: Limits, keep: Prefilter) -> Decoded:
@@ -93,9 +96,19 @@ def decode_document(
 
 def _decode(body: bytes, limits: Limits, keep: Prefilter, signals: Signals) -> Decoded:
     check_body_size(len(body), limits)
+    _check_density(body)
     altered: Counter[str] = Counter()
     document = parse_lenient(body, altered)
     return decode_document(document, keep.in_bytes(body), limits, keep, altered, signals)
+
+
+def _check_density(body: bytes) -> None:
+    """Raise TooLargeError for a large body that is little more than brackets.
+
+    An empty list is three bytes of text and over sixty in memory. Compact OTLP JSON has a bracket in every 18 bytes.
+    """
+    if len(body) >= _DENSE_BYTES and (body.count(b"[") + body.count(b"{")) * 8 > len(body):
+        raise TooLargeError(f"body of {len(body)} bytes is mostly brackets; no OTLP request is")
 
 
 def _counts(counts: Counter[Skipped]) -> dict[str, int]:

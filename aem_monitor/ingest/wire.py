@@ -64,14 +64,40 @@ def read_field(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
 def field_slices(data: bytes) -> Iterator[tuple[int, int, int]]:
     """The top-level fields with a length: (field number, start of the payload, end of the payload).
 
-    Stops where the bytes stop being a message.
+    Raises WireError where the bytes stop being a message.
     """
     at, end = 0, len(data)
-    try:
-        while at < end:
-            number, wire_type, start, stop = read_field(data, at, end)
-            if wire_type == LENGTH:
-                yield number, start, stop
-            at = stop
-    except WireError:
-        return
+    while at < end:
+        number, wire_type, start, stop = read_field(data, at, end)
+        if wire_type == LENGTH:
+            yield number, start, stop
+        at = stop
+
+
+def count_field(data: bytes, at: int, end: int, number: int) -> int:
+    """How often a message field with a number below 16 stands in ``data[at:end]``.
+
+    Raises WireError where the bytes stop being a message.
+    """
+    tag = number << 3 | LENGTH
+    count = 0
+    # One or two length bytes are read in line: this runs once a span, before anything else is known of it.
+    while at + 2 < end:
+        if data[at] != tag:
+            found, wire_type, _, at = read_field(data, at, end)
+            count += found == number and wire_type == LENGTH
+            continue
+        length = data[at + 1]
+        if length < 0x80:
+            at += 2 + length
+        elif (high := data[at + 2]) < 0x80:
+            at += 3 + (length & 0x7F | high << 7)
+        else:
+            at = read_field(data, at, end)[3]
+        count += 1
+    while at < end:
+        found, wire_type, _, at = read_field(data, at, end)
+        count += found == number and wire_type == LENGTH
+    if at > end:
+        raise WireError(f"field ends {at - end} bytes behind its message")
+    return count

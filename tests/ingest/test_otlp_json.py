@@ -258,6 +258,20 @@ def test_a_body_over_a_limit_is_refused() -> None:
         decode(request(agent_span(), agent_span()), Limits(max_spans=1))
 
 
+@pytest.mark.parametrize("filling", ["[],", "{},", '{"a":[]},'])
+def test_a_bomb_of_brackets_is_refused_before_it_is_parsed(filling: str) -> None:
+    body = '{"resourceSpans":[' + filling * (5 * 2**20 // len(filling)) + "{}]}"
+    with pytest.raises(TooLargeError, match="mostly brackets"):
+        decode_traces_json(body.encode(), LIMITS, AGENTS)
+
+
+def test_a_large_body_of_the_smallest_attributes_is_no_bomb() -> None:
+    attribute = {"key": "gen_ai.a", "value": {"intValue": "1"}}
+    body = orjson.dumps(request(*[agent_span(attributes=[attribute] * 8)] * 12_000))
+    assert len(body) > 5 * 2**20
+    assert len(decode_traces_json(body, LIMITS, AGENTS).spans) == 12_000
+
+
 def test_nan_and_infinity_in_bare_words_do_not_lose_the_request() -> None:
     body = json.dumps(request(agent_span(attributes=[{"key": "gen_ai.x", "value": {"doubleValue": math.inf}}])))
     assert "Infinity" in body

@@ -254,9 +254,37 @@ def test_a_body_over_the_limit_is_refused_with_its_size() -> None:
 
 def test_a_body_of_too_many_spans_is_refused() -> None:
     request = agent_request()
-    add_span(request)
-    with pytest.raises(TooLargeError, match="2 spans"):
-        decode(request, Limits(max_spans=1))
+    for _ in range(9):
+        add_sibling(request.resource_spans[0].scope_spans[0])
+    assert len(decode(request, Limits(max_spans=12)).spans) == 10
+    with pytest.raises(TooLargeError, match="12 spans, scopes and resources in one body are over the limit of 11"):
+        decode(request, Limits(max_spans=11))
+
+
+@pytest.mark.parametrize("level", ["resources", "scopes", "spans", "spans after a long one"])
+@pytest.mark.parametrize("decode_body", [decode_traces_proto, decode_logs_proto])
+def test_a_bomb_of_empty_messages_is_refused_before_it_is_parsed(
+    decode_body: Callable[..., Decoded], level: str
+) -> None:
+    if level == "resources":
+        body = b"\x0a\x00" * 1_000_000
+    elif level == "scopes":
+        body = length_delimited(0x0A, b"\x12\x00" * 1_000_000)
+    else:
+        first = length_delimited(0x12, b"x" * 50_000) if "long" in level else b""
+        body = length_delimited(0x0A, length_delimited(0x12, first + b"\x12\x00" * 1_000_000))
+    with pytest.raises(TooLargeError, match="over the limit of 250000"):
+        decode_body(body, LIMITS, AGENTS)
+
+
+@given(trace_requests())
+def test_what_is_counted_before_parsing_is_what_is_there(request: ExportTraceServiceRequest) -> None:
+    scopes = [scope for block in request.resource_spans for scope in block.scope_spans]
+    count = len(request.resource_spans) + len(scopes) + sum(len(scope.spans) for scope in scopes)
+    decode(request, Limits(max_spans=count))
+    if count:
+        with pytest.raises(TooLargeError):
+            decode(request, Limits(max_spans=count - 1))
 
 
 @pytest.mark.parametrize("body", [b"{}", b"\x0a\x05abc", b"\xff" * 40, b"\x0b\x0b\x0b", b"resourceSpans"])

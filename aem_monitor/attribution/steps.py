@@ -1,6 +1,5 @@
 """The two pure steps of scoring: ``plan`` says what only an expert can settle, ``decide`` uses the answers."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -68,12 +67,6 @@ class Judge:
         return known[1]
 
 
-def run_id_of(agent: str, conversation_key: str, dialog: str, play: int) -> str:
-    """The identity of a run: 32 hex digits over agent, conversation, dialog and play."""
-    content = "\x1f".join((agent, conversation_key, dialog, str(play)))
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
 def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition, partial: bool) -> RunResult:
     """Compose the verdicts of a run's turns into its result."""
     conversation = run.conversation
@@ -82,7 +75,7 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
     summary = summarise(turns, complete, captured)
     weights = {turn.turn_no: turn.weight for turn in run.dialog.scored_turns}
     return RunResult(
-        run_id=run_id_of(conversation.agent, conversation.key, run.dialog.name, run.play),
+        run_id=run.run_id,
         conversation_key=conversation.key,
         conversation_id=conversation.conversation_id,
         agent=conversation.agent,

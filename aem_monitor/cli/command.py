@@ -31,6 +31,7 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command("run", "run the monitor", "aem_monitor.cli.run"),
     Command("replay", "score the conversations in OTLP files", "aem_monitor.cli.replay"),
     Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
     Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),

@@ -1,7 +1,7 @@
 """Results as a table for people: what each release did, and where it broke first."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TextIO
 
 import orjson

@@ -33,6 +33,10 @@ class OffsetTracker:
             for trace_id in ids & held.keys():
                 del held[trace_id]
 
+    def holds(self, trace_id: str) -> bool:
+        """Whether some message is kept uncommitted for the trace: whoever reads it next can start again."""
+        return any(trace_id in held for held in self._held.values())
+
     def revoke(self, partitions: Iterable[Partition]) -> set[str]:
         """Forget the partitions. Returns the traces that held them: another replica reads those again."""
         traces: set[str] = set()

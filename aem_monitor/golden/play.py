@@ -1,5 +1,6 @@
 """Plays: which exchanges of a conversation are one run of a dialog, and which golden exchange each of them answers."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -58,6 +59,17 @@ class Run:
     all_present: bool
 
     @property
+    def starts_on_script(self) -> bool:
+        """Whether the first golden exchange was played, with its own first message."""
+        first = self.exchanges[0]
+        return first.present and first.on_script
+
+    @property
+    def run_id(self) -> str:
+        """The run's identity: 32 hex digits over agent, conversation, dialog and play."""
+        return run_id_of(self.conversation.agent, self.conversation.key, self.dialog.name, self.play)
+
+    @property
     def releases(self) -> frozenset[str]:
         """The releases under which its calls and replies were made."""
         return frozenset(item.release for item in self._acts() if item.release is not None)
@@ -71,6 +83,12 @@ class Run:
         for played in self.exchanges:
             yield from played.calls
             yield from played.replies
+
+
+def run_id_of(agent: str, conversation_key: str, dialog: str, play: int) -> str:
+    """A hash of what makes a run that run; the separator cannot occur in names of a dialog."""
+    content = "\x1f".join((agent, conversation_key, dialog, str(play)))
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def runs_of(conversation: Conversation, dialog: Dialog, same: SameMessage, play_gap_ns: int) -> list[Run]:

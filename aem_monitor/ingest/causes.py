@@ -27,6 +27,7 @@ class Skipped(StrEnum):
     NO_AGENT_CONTENT = "no_agent_content"
     INVALID_ID = "invalid_id"
     NO_SPAN_ID = "no_span_id"
+    NOT_A_RUN = "not_a_run"
 
 
 class Altered(StrEnum):

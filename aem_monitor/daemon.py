@@ -1,0 +1,298 @@
+"""The daemon: sources, engine, store and listeners put together, started, reloaded and stopped."""
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+
+from aem_monitor.build import build_pipeline, build_prefilter, build_registry
+from aem_monitor.config.load import load_config, require_golden
+from aem_monitor.config.root import Config
+from aem_monitor.config.settings import assembly_settings, engine_settings, kafka_settings, limits, pipeline_settings
+from aem_monitor.conventions.registry import Registry
+from aem_monitor.engine.engine import Engine
+from aem_monitor.engine.recorder import Recorder
+from aem_monitor.engine.worker import EngineThread
+from aem_monitor.errors import AemMonitorError, ConfigError, StoreError
+from aem_monitor.golden.dialog import ToolTurn
+from aem_monitor.golden.load import Dialogs, load_dialogs
+from aem_monitor.ingest.batch import Partition, Source
+from aem_monitor.ingest.kafka import KafkaSource
+from aem_monitor.ingest.otlp_http import OtlpHttpSource
+from aem_monitor.metrics.registry import Metrics, Readings
+from aem_monitor.pipeline import Pipeline
+from aem_monitor.scoring.scorers import EmbeddedScorer
+from aem_monitor.store.store import Store
+from aem_monitor.web.admin_app import ReloadResult, admin_app
+from aem_monitor.web.listener import HttpListener
+from aem_monitor.web.metrics_app import metrics_app
+
+_LOG = logging.getLogger(__name__)
+
+_RELOAD_SECONDS: Final = 30.0
+_STORE_CHECK_SECONDS: Final = 1.0
+_RETENTION_EVERY: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Where the configuration comes from: a file (None: the defaults) and the environment."""
+
+    path: Path | None
+    environ: Mapping[str, str]
+
+    def load(self) -> tuple[Config, Dialogs]:
+        """Read everything. Raises ``ConfigError`` or ``GoldenError`` with every fault."""
+        config = load_config(self.path, self.environ)
+        require_golden(config, self.path)
+        dialogs = load_dialogs(config.golden.paths)
+        if not len(dialogs):
+            named = ", ".join(str(path) for path in config.golden.paths)
+            raise ConfigError(f"golden.paths: no golden dialog in {named}; expected *.yaml, *.yml or *.json files")
+        return config, dialogs
+
+
+class Daemon:
+    """One running monitor. ``start`` raises ``ConfigError`` for what cannot work; after that nothing stops it."""
+
+    def __init__(self, setup: Setup, config: Config, dialogs: Dialogs) -> None:
+        self._setup = setup
+        self._config = config
+        self._dialogs = dialogs
+        self._conventions: Registry = build_registry()
+        self._scorer = EmbeddedScorer()
+        self._reloading = threading.Lock()
+        self._stopping = threading.Event()
+        self._was_up: set[str] = set()
+        self._store_checked = 0.0
+        self._store_problem: str | None = None
+        self._wire()
+
+    def _wire(self) -> None:
+        """The whole daemon, as it runs: bytes -> batches -> engine -> verdicts -> store and metrics."""
+        config = self._config
+        replica = config.store.replica or socket.gethostname()
+        self.metrics = Metrics(CollectorRegistry(), config.metrics.max_label_values)
+        self.metrics.add_collector("process", ProcessCollector(registry=None))
+        self.store = Store(config.store.url, replica)
+        pipeline = self._pipeline(config, self._dialogs)
+        recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs))
+        self._engine = Engine(pipeline, engine_settings(config), recorder, self.metrics)
+        self.worker = EngineThread(self._engine, self.metrics, config.ingest.queue.batches, self._release)
+        self.sources = self._sources(config, pipeline)
+        ready = metrics_app(self.metrics.registry, self.problems)
+        self.metrics_listener = HttpListener(
+            ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
+        )
+        self.admin_listener = HttpListener(
+            admin_app(self.store, self.reload), config.admin.listen.host, config.admin.listen.port, "admin.listen"
+        )
+
+    def _pipeline(self, config: Config, dialogs: Dialogs) -> Pipeline:
+        return build_pipeline(dialogs, pipeline_settings(config), self._conventions, self._scorer)
+
+    def _sources(self, config: Config, pipeline: Pipeline) -> tuple[Source, ...]:
+        keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
+        bounds = limits(config)
+        sources: list[Source] = []
+        if config.ingest.otlp_http.enabled:
+            listen = config.ingest.otlp_http.listen
+            sources.append(
+                OtlpHttpSource(
+                    listen.host,
+                    listen.port,
+                    bounds,
+                    keep,
+                    self.worker.submit,
+                    self._refused("otlp_http"),
+                    key="ingest.otlp_http.listen",
+                )
+            )
+        if config.ingest.kafka is not None:
+            settings = kafka_settings(config.ingest.kafka)
+            sources.append(KafkaSource(settings, bounds, keep, self.worker.submit, self._refused("kafka")))
+        if not sources:
+            raise ConfigError("ingest: no input is configured; enable ingest.otlp_http or give ingest.kafka")
+        return tuple(sources)
+
+    # Life
+
+    def start(self) -> None:
+        """Restore the totals, then open the doors: metrics first, sources last."""
+        self.metrics.restore(self.store.totals())
+        self._restore_gauges()
+        self._watch()
+        self._scorer.load()
+        self.worker.start()
+        with ExitStack() as undo:
+            undo.callback(self.store.close)
+            undo.callback(self.worker.stop, 5.0)
+            for listener in (self.metrics_listener, self.admin_listener):
+                listener.start()
+                undo.callback(listener.stop, 1.0)
+            for source in self.sources:
+                source.start()
+                undo.callback(source.close, 1.0)
+            undo.pop_all()
+        self._loaded()
+        threading.Thread(target=self._keep_retention, name="retention", daemon=True).start()
+        _LOG.info(
+            "Started with %d golden dialogs; metrics on %s/metrics", len(self._dialogs), self.metrics_listener.url
+        )
+
+    def stop(self) -> bool:
+        """Stop taking input, judge what is complete, commit, close. False when the grace was too short for that."""
+        deadline = time.monotonic() + self._config.shutdown.grace
+        self._stopping.set()
+
+        def left() -> float:
+            return max(0.1, deadline - time.monotonic())
+
+        for source in self.sources:
+            source.stop(left())
+        drained = self.worker.stop(left())
+        if not drained:
+            _LOG.error("The engine did not finish within shutdown.grace; what it held is read again from Kafka")
+        for source in self.sources:
+            source.close(left())
+        self.admin_listener.stop(1.0)
+        self.metrics_listener.stop(1.0)
+        if drained:
+            self.store.close()
+        return drained
+
+    # Reload
+
+    def reload(self) -> ReloadResult:
+        """Read configuration and golden dialogs again; swap both, or keep both and say why."""
+        with self._reloading:
+            successful = self.metrics.gauge("aem_monitor_config_last_reload_successful")
+            try:
+                config, dialogs = self._setup.load()
+                pipeline = self._pipeline(config, dialogs)
+            except AemMonitorError as error:
+                successful.set(0)
+                _LOG.error("Reload failed, the old configuration stays: %s", error)
+                return ReloadResult(ok=False, message=f"{error}\nthe old configuration stays in use")
+            settings, tools = engine_settings(config), golden_tools(dialogs)
+            swapped = self.worker.call(lambda: self._engine.reconfigure(pipeline, settings, tools), _RELOAD_SECONDS)
+            if not swapped:
+                successful.set(0)
+                message = f"the engine was busy for {_RELOAD_SECONDS:g} s; the old configuration stays in use"
+                return ReloadResult(ok=False, message=message)
+            kept = restart_needed(self._config, config)
+            self._config, self._dialogs = config, dialogs
+            self._loaded()
+            message = f"{len(dialogs)} golden dialogs loaded"
+            if kept:
+                message += f"; these keys change only with a restart: {', '.join(kept)}"
+            _LOG.info("Reloaded: %s", message)
+            return ReloadResult(ok=True, message=message)
+
+    def _loaded(self) -> None:
+        self.metrics.gauge("aem_monitor_config_last_reload_successful").set(1)
+        self.metrics.gauge("aem_monitor_config_last_reload_success_timestamp_seconds").set(time.time())
+        drafts = sum(dialog.draft for dialog in self._dialogs)
+        self.metrics.gauge("aem_monitor_golden_dialogs", status="draft").set(drafts)
+        self.metrics.gauge("aem_monitor_golden_dialogs", status="reviewed").set(len(self._dialogs) - drafts)
+
+    # What others ask
+
+    def problems(self) -> Sequence[str]:
+        """What keeps the monitor from being ready. A source that was up once only shows in its gauge when it is not."""
+        found = []
+        engine = self.worker.problem()
+        if engine is not None:
+            found.append(engine)
+        store = self._check_store()
+        if store is not None:
+            found.append(store)
+        for source in self.sources:
+            if source.up:
+                self._was_up.add(source.name)
+            elif source.name not in self._was_up:
+                found.append(f"source {source.name} has not been able to receive yet")
+        if self._stopping.is_set():
+            found.append("shutting down")
+        return found
+
+    def _check_store(self) -> str | None:
+        now = time.monotonic()
+        if now - self._store_checked >= _STORE_CHECK_SECONDS:
+            self._store_checked = now
+            try:
+                self.store.check()
+                self._store_problem = None
+            except StoreError as error:
+                self._store_problem = f"store: {error}"
+        return self._store_problem
+
+    def _watch(self) -> None:
+        self.metrics.watch("aem_monitor_source_up", self._sources_up)
+        self.metrics.watch("aem_monitor_kafka_consumer_lag", self._lag)
+        self.metrics.watch("aem_monitor_open_conversations", lambda: [((), self._engine.open_conversations())])
+        self.metrics.watch("aem_monitor_open_runs", lambda: [((), self._engine.open_runs())])
+        self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._engine.pending()[0])])
+        self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._engine.pending()[1])])
+        self.metrics.watch("aem_monitor_watermark_timestamp_seconds", self._event_time)
+
+    def _event_time(self) -> Readings:
+        reached = self._engine.event_now(time.time())
+        return [((), reached / 1e9)] if reached else []
+
+    def _sources_up(self) -> Readings:
+        return [((("source", source.name),), float(source.up)) for source in self.sources]
+
+    def _lag(self) -> Readings:
+        return [
+            ((("topic", topic), ("partition", str(partition))), float(lag))
+            for source in self.sources
+            if isinstance(source, KafkaSource)
+            for (topic, partition), lag in source.lag().items()
+        ]
+
+    def _restore_gauges(self) -> None:
+        for dialog, ended in self.store.last_runs().items():
+            self.metrics.gauge("aem_dialog_last_run_timestamp_seconds", dialog=dialog).set(ended)
+        for seen in self.store.releases():
+            if seen.release:
+                gauge = self.metrics.gauge(
+                    "aem_release_first_seen_timestamp_seconds", agent=seen.agent, release=seen.release
+                )
+                gauge.set(min(gauge.value or seen.first_seen, seen.first_seen))
+
+    def _release(self, offsets: Mapping[Partition, int]) -> None:
+        if offsets:
+            for source in self.sources:
+                source.release(offsets)
+
+    def _refused(self, source: str) -> Callable[[str, int], None]:
+        def count(cause: str, amount: int) -> None:
+            self.metrics.counter("aem_monitor_refused_requests_total", source=source, cause=cause).inc(amount)
+
+        return count
+
+    def _keep_retention(self) -> None:
+        while not self._stopping.wait(_RETENTION_EVERY):
+            try:
+                self.store.retain(time.time() - self._config.store.retention)
+            except StoreError as error:
+                self.metrics.counter("aem_monitor_store_errors_total", reason=error.reason).inc()
+
+
+def golden_tools(dialogs: Dialogs) -> frozenset[str]:
+    """Every tool id that some golden dialog names."""
+    return frozenset(turn.tool_id for dialog in dialogs for turn in dialog.turns if isinstance(turn, ToolTurn))
+
+
+def restart_needed(old: Config, new: Config) -> list[str]:
+    """Sections whose change a reload does not carry out."""
+    fixed = ("ingest", "store", "metrics", "admin")
+    return [name for name in fixed if getattr(old, name) != getattr(new, name)]

@@ -1,0 +1,143 @@
+"""The engine's thread and the bounded queue in front of it."""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from aem_monitor.engine.engine import Engine
+from aem_monitor.errors import StoreError
+from aem_monitor.ingest.batch import Batch, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
+from aem_monitor.metrics.registry import Metrics
+
+_LOG = logging.getLogger(__name__)
+
+TICK_SECONDS: Final = 0.25
+_STORE_RETRY_SECONDS: Final = 1.0
+_STUCK_AFTER_SECONDS: Final = 60.0
+
+Call: TypeAlias = Callable[[], None]
+"""Something that has to happen on the engine's thread, between two batches."""
+
+
+class EngineThread:
+    """Runs an engine. ``submit`` may be called from any thread, everything else from the one that owns the daemon.
+
+    ``release`` is told which offsets have become free, on the engine's thread.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        metrics: Metrics,
+        capacity: int,
+        release: Callable[[Mapping[Partition, int]], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._engine = engine
+        self._metrics = metrics
+        self._release = release
+        self._clock = clock
+        self._queue: queue.Queue[EngineInput | Call] = queue.Queue(capacity)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._alive_at = time.monotonic()
+        metrics.gauge("aem_monitor_queue_capacity").set(capacity)
+        metrics.watch("aem_monitor_queue_depth", lambda: [((), float(self._queue.qsize()))])
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def submit(self, item: EngineInput, timeout: float) -> bool:
+        """Put an item into the queue; False when it stayed full, or the engine takes nothing more."""
+        if self._stopping.is_set() and isinstance(item, Batch):
+            return False
+        try:
+            self._queue.put(item, timeout=timeout) if timeout > 0 else self._queue.put_nowait(item)
+        except queue.Full:
+            return False
+        return True
+
+    def call(self, what: Call, timeout: float) -> bool:
+        """Have something done on the engine's thread; False when it was not done within ``timeout`` seconds."""
+        done = threading.Event()
+
+        def run() -> None:
+            try:
+                what()
+            finally:
+                done.set()
+
+        try:
+            self._queue.put(run, timeout=timeout)
+        except queue.Full:
+            return False
+        return done.wait(timeout)
+
+    def stop(self, timeout: float) -> bool:
+        """Take in what is queued, drain the engine, end. False when that took longer than ``timeout`` seconds."""
+        self._stopping.set()
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def problem(self) -> str | None:
+        """What keeps the engine from working, in a sentence; None when it works."""
+        if not self._thread.is_alive():
+            return "the engine does not run"
+        silent = time.monotonic() - self._alive_at
+        if silent > _STUCK_AFTER_SECONDS:
+            return f"the engine has been busy with one step for {silent:.0f} seconds"
+        return None
+
+    def _run(self) -> None:
+        next_tick = time.monotonic() + TICK_SECONDS
+        while not (self._stopping.is_set() and self._queue.empty()):
+            self._alive_at = time.monotonic()
+            wait = max(0.0, next_tick - self._alive_at)
+            with suppress(queue.Empty):
+                self._take(self._queue.get(timeout=wait) if wait else self._queue.get_nowait())
+            if time.monotonic() >= next_tick:
+                self._tick()
+                next_tick = time.monotonic() + TICK_SECONDS
+        self._guarded("drain", self._engine.drain)
+        self._release(self._engine.releasable())
+
+    def _take(self, item: EngineInput | Call) -> None:
+        if not isinstance(item, Batch | PartitionsAssigned | PartitionsRevoked):
+            self._guarded("call", lambda _: item())
+            return
+        while True:
+            try:
+                self._engine.ingest(item, self._clock())
+            except StoreError:
+                # Nothing was taken in. Sources are held back by the full queue until the store is there again.
+                self._alive_at = time.monotonic()
+                if self._stopping.wait(_STORE_RETRY_SECONDS):
+                    _LOG.error("The store is still down at shutdown; what is queued is left to the log it came from")
+                    return
+            except Exception:  # noqa: BLE001 - logged and counted there
+                self._failed("ingest")
+                return
+            else:
+                return
+
+    def _tick(self) -> None:
+        began = time.perf_counter()
+        self._guarded("tick", self._engine.tick)
+        self._release(self._engine.releasable())
+        self._metrics.histogram("aem_monitor_engine_tick_seconds").observe(time.perf_counter() - began)
+
+    def _guarded(self, stage: str, step: Callable[[float], None]) -> None:
+        try:
+            step(self._clock())
+        except Exception:  # noqa: BLE001 - logged and counted there
+            self._failed(stage)
+
+    def _failed(self, stage: str) -> None:
+        """An error of the program, not of its input: it must be seen, and must not take the daemon down."""
+        _LOG.exception("The engine failed in %s; this is a defect, please report it", stage)
+        self._metrics.counter("aem_monitor_engine_errors_total", step=stage).inc()

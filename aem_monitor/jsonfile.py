@@ -25,10 +25,10 @@ class JsonText:
     faults: list[tuple[int, str]] = field(default_factory=list)
 
 
-def parse_json(text: str, max_depth: int) -> JsonText:
+def parse_json(text: str, max_depth: int, max_values: int) -> JsonText:
     """Decode one RFC 8259 text. Faults are collected, never raised; after a syntax fault the value is None."""
     result = JsonText()
-    parser = _Parser(text, max_depth, result)
+    parser = _Parser(text, max_depth, max_values, result)
     try:
         result.value = parser.document()
     except _SyntaxFault as fault:
@@ -46,10 +46,11 @@ class _SyntaxFault(Exception):  # noqa: N818 - never leaves this module
 class _Parser:
     """Recursive descent over one text; ``_at`` is the position of the next character."""
 
-    def __init__(self, text: str, max_depth: int, result: JsonText) -> None:
+    def __init__(self, text: str, max_depth: int, max_values: int, result: JsonText) -> None:
         self._text = text
         self._at = 0
         self._max_depth = max_depth
+        self._max_values = max_values
         self._result = result
         self._newlines = [match.start() for match in re.finditer("\n", text)]
 
@@ -83,6 +84,8 @@ class _Parser:
         self._result.lines.setdefault(path, self.line(self._at))
         if depth > self._max_depth:
             self._fail(f"nested deeper than {self._max_depth} levels")
+        if len(self._result.lines) > self._max_values:
+            self._fail(f"more than {self._max_values} values; split the file")
         if first == "{":
             return self._object(path, depth)
         if first == "[":

@@ -23,6 +23,9 @@ __all__ = ["Document", "KeyPath", "explain", "key_path", "parse_document", "read
 
 MAX_BYTES = 8 * 2**20
 MAX_DEPTH = 64
+MAX_VALUES = 250_000
+"""Most values of one file: 8 MiB of empty list items would take a gigabyte of paths and lines."""
+
 _MAX_FAULTS = 50
 _NUMBER_CHARS = 400
 
@@ -71,7 +74,7 @@ def parse_document(data: bytes, name: str, *, json: bool = False, max_depth: int
         line = data.count(b"\n", 0, error.start) + 1
         raise DocumentError([f"{name}:{line}: not UTF-8; save the file as UTF-8"]) from error
     if json:
-        parsed = parse_json(text, max_depth)
+        parsed = parse_json(text, max_depth, MAX_VALUES)
         value, lines, found = parsed.value, parsed.lines, parsed.faults
     else:
         builder = _Builder(max_depth)
@@ -132,6 +135,8 @@ class _Builder:
         self.lines.setdefault(path, line)
         if depth > self._max_depth:
             self._stop(line, f"nested deeper than {self._max_depth} levels")
+        if len(self.lines) > MAX_VALUES:
+            self._stop(line, f"more than {MAX_VALUES} values; split the file")
         if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
             self.faults.append((line, "anchors and aliases are not supported; write the value out"))
             if isinstance(event, yaml.AliasEvent):

@@ -175,6 +175,11 @@ def test_nesting_is_bounded_in_both_formats() -> None:
         assert value_of("[" * 64 + "]" * 64, json=as_json)
 
 
+def test_the_number_of_values_is_bounded_in_both_formats() -> None:
+    assert "more than 250000 values" in faults_of("-\n" * 300_000)[0]
+    assert "more than 250000 values" in faults_of("[" + "1," * 300_000, json=True)[0]
+
+
 def test_size_is_bounded_before_anything_is_parsed(tmp_path: Path) -> None:
     path = tmp_path / "large.yaml"
     path.write_text("a: " + "x" * 100)

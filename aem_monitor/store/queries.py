@@ -1,11 +1,13 @@
 """Runs read back: the latest revision of each, with its turns."""
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, and_, or_, select
 
+from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
 from aem_monitor.store.records import MAX_PAGE, RunFilter, StoredRun
@@ -20,6 +22,20 @@ def chunks(values: Iterable[str]) -> Iterator[list[str]]:
     iterator = iter(dict.fromkeys(values))
     while chunk := list(islice(iterator, _CHUNK)):
         yield chunk
+
+
+def load_provisional(
+    connection: Connection, limit: int, *conditions: ColumnElement[bool]
+) -> list[tuple[RunResult, float]]:
+    """Provisional verdicts with the time at which they were made, newest first."""
+    table = schema.provisional_runs
+    query = (
+        select(table)
+        .where(*conditions)
+        .order_by(table.c.stored_at.desc(), table.c.run_id)
+        .limit(max(0, min(limit, MAX_PAGE)))
+    )
+    return [(decode_result(row.result, json.loads(row.turns)), row.stored_at) for row in connection.execute(query)]
 
 
 def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElement[bool]) -> list[StoredRun]:
@@ -50,7 +66,7 @@ def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElem
 
 def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
     columns = schema.runs.c
-    for name in ("agent", "release", "model", "dialog", "outcome", "conversation_id"):
+    for name in ("agent", "release", "model", "dialog", "outcome", "conversation_id", "conversation_key"):
         value = getattr(wanted, name)
         if value is not None:
             yield columns[name] == text_column(value)

@@ -35,8 +35,9 @@ class StoredRun:
 class RunFilter:
     """Which runs are wanted, newest first. None leaves a condition out.
 
-    ``outcome`` is ``pass``, ``fail`` or ``undecided``. ``since`` and ``until`` bound ``final_at`` (seconds, from
-    inclusive, to exclusive). ``after`` is the cursor of the last run of the page before.
+    ``outcome`` is ``pass``, ``fail`` or ``undecided``. ``conversation_key`` is that of ``RunResult``, which a
+    conversation without an id has too. ``since`` and ``until`` bound ``final_at`` (seconds, from inclusive, to
+    exclusive). ``after`` is the cursor of the last run of the page before.
     """
 
     agent: str | None = None
@@ -46,6 +47,7 @@ class RunFilter:
     outcome: str | None = None
     draft: bool | None = None
     conversation_id: str | None = None
+    conversation_key: str | None = None
     since: float | None = None
     until: float | None = None
     after: tuple[float, str] | None = None

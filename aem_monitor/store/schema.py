@@ -169,21 +169,28 @@ MIGRATIONS: Final[tuple[Migration, ...]] = ()
 """Steps from version 1 on. A new database is created from the tables above and needs none of them."""
 
 
+def current_version(connection: Connection) -> int | None:
+    """The version of the database, None if it has none. Reading it first lets a reader open a store that is in use
+    without waiting for the write lock."""
+    if not inspect(connection).has_table(schema_versions.name):
+        return None
+    return max(connection.execute(select(schema_versions.c.version)).scalars(), default=None)
+
+
 def prepare(connection: Connection, metadata: MetaData, version: int, migrations: Sequence[Migration]) -> None:
     """Bring the database to ``version``, within the caller's transaction.
 
     Raises:
         StoreError: the database belongs to a later version, or a step is missing (reason ``schema``).
     """
-    found = inspect(connection).get_table_names()
-    if schema_versions.name not in found:
-        if runs.name in found:
+    current = current_version(connection)
+    if current is None:
+        if inspect(connection).has_table(runs.name):
             message = "the database has a table named runs but no schema version: it belongs to something else"
             raise StoreError(f"{message}; name another database in store.url", reason="schema")
         metadata.create_all(connection)
         connection.execute(insert(schema_versions).values(version=version, description="created"))
         return
-    current = max(connection.execute(select(schema_versions.c.version)).scalars(), default=0)
     if current > version:
         message = f"the database has schema version {current}, this program knows {version}"
         raise StoreError(f"{message}; run the later program or restore the backup made before it", reason="schema")

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from json import loads
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -16,10 +15,10 @@ from aem_monitor.ingest.batch import Partition
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
-from aem_monitor.store.codec import decode_result, dump_json, encode_run, encode_turn
+from aem_monitor.store.codec import dump_json, encode_run, encode_turn
 from aem_monitor.store.database import WRITE, connect, in_memory, store_error
-from aem_monitor.store.queries import chunks, load_runs
-from aem_monitor.store.records import FINAL, MAX_PAGE, ReleaseSeen, RunFilter, StoredRun
+from aem_monitor.store.queries import chunks, load_provisional, load_runs
+from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredRun
 from aem_monitor.store.rows import run_row, text_column, turn_rows
 from aem_monitor.store.totals import TotalsWriter, total_of
 
@@ -48,8 +47,9 @@ class Store:
         self._read_lock = self._lock if in_memory(self._engine) else None
         self._closed = False
         try:
-            with self._writing("be opened") as connection:
-                schema.prepare(connection, schema.METADATA, schema.SCHEMA_VERSION, schema.MIGRATIONS)
+            if self._read("be opened", schema.current_version) != schema.SCHEMA_VERSION:
+                with self._writing("be prepared") as connection:
+                    schema.prepare(connection, schema.METADATA, schema.SCHEMA_VERSION, schema.MIGRATIONS)
         except StoreError:
             self._engine.dispose()
             raise
@@ -233,14 +233,13 @@ class Store:
 
     def provisional_runs(self, limit: int = 100) -> list[tuple[RunResult, float]]:
         """Verdicts that are not final yet, with the time at which they were made (seconds), newest first."""
-        table = schema.provisional_runs
-        query = select(table).order_by(table.c.stored_at.desc(), table.c.run_id).limit(min(limit, MAX_PAGE))
-        return self._read(
-            "list provisional verdicts",
-            lambda connection: [
-                (decode_result(row.result, loads(row.turns)), row.stored_at) for row in connection.execute(query)
-            ],
-        )
+        return self._read("list provisional verdicts", lambda connection: load_provisional(connection, limit))
+
+    def provisional_run(self, run_id: str) -> tuple[RunResult, float] | None:
+        """The verdict of one run that is not final yet, with the time at which it was made."""
+        same = schema.provisional_runs.c.run_id == text_column(run_id)
+        found = self._read("load a provisional verdict", lambda connection: load_provisional(connection, 1, same))
+        return found[0] if found else None
 
     def last_runs(self) -> dict[str, float]:
         """Per dialog the end of its latest run (event time, seconds), drafts included."""

@@ -65,10 +65,14 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
     def run(request: Request) -> Response:
         run_id = request.path_params["run_id"]
         found = store.run(run_id)
-        if found is None:
-            message = "there is no such run; it may have passed its retention. GET /api/v1/runs lists what there is"
-            return error_response(404, "not_found", message)
-        return StrictJSONResponse({**evidence_object(found.result), **_stored(found)})
+        if found is not None:
+            return StrictJSONResponse({**evidence_object(found.result), **_stored(found)})
+        provisional = store.provisional_run(run_id)
+        if provisional is not None:
+            result, made_at = provisional
+            return StrictJSONResponse({**evidence_object(result), "provisional": True, "stored_at": made_at})
+        message = "there is no such run; it may have passed its retention. GET /api/v1/runs lists what there is"
+        return error_response(404, "not_found", message)
 
     return Starlette(
         routes=[

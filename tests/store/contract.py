@@ -76,6 +76,8 @@ class StoreContract:
         store.record_provisional(run("run-1", failing(1)), stored_at=90.0)
         store.record_provisional(run("run-1", turn(1), failing(2)), stored_at=95.0)
         assert store.provisional_runs() == [(run("run-1", turn(1), failing(2)), 95.0)]
+        assert store.provisional_run("run-1") == (run("run-1", turn(1), failing(2)), 95.0)
+        assert store.provisional_run("run-2") is None
         assert store.runs() == []
         assert store.run_of_trace(["trace of run-1"]) == {}
         assert store.last_runs() == {}
@@ -219,6 +221,7 @@ class StoreContract:
         assert ids(RunFilter(draft=False, agent="reporting")) == ["c", "b", "a"]
         assert ids(RunFilter(dialog="refund")) == ["d"]
         assert ids(RunFilter(conversation_id="c-7")) == ["e"]
+        assert ids(RunFilter(conversation_key="key of b")) == ["b"]
         assert ids(RunFilter(since=2.0, until=4.0)) == ["c", "b"]
 
     def test_pages_show_every_run_once_also_at_the_same_moment(self, store: Store) -> None:

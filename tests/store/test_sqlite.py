@@ -105,6 +105,34 @@ def test_a_locked_database_is_reported_and_readers_go_on(url: str, path: Path) -
         assert store.record_final(run("run-2"), [PASSED], stored_at=101.0) is True
 
 
+def test_a_store_in_use_can_be_opened_and_read(url: str, path: Path) -> None:
+    with Store(url) as store:
+        store.record_final(run("run-1"), [PASSED], stored_at=100.0)
+        holder = sqlite3.connect(path, isolation_level=None)
+        try:
+            holder.execute("BEGIN IMMEDIATE")
+            with Store(url, replica="reader") as reader:
+                assert [stored.result.run_id for stored in reader.runs()] == ["run-1"]
+        finally:
+            holder.close()
+
+
+def test_a_second_process_under_the_same_replica_name_counts_nothing_twice(url: str) -> None:
+    with Store(url) as first, Store(url) as second:
+        first.add_totals([])
+        second.record_final(run("run-1"), [PASSED], stored_at=100.0)
+        first.record_final(run("run-2"), [PASSED], stored_at=100.0)
+        assert first.record_final(run("run-1"), [PASSED], stored_at=101.0) is False
+        assert [total.value for total in first.totals()] == [2.0]
+        other = Increment("aem_tool_errors_total", (("tool", "t"),))
+        second.add_totals([other])
+        with pytest.raises(StoreError) as caught:
+            first.add_totals([other])
+        assert caught.value.reason == "integrity"
+        first.add_totals([other])
+        assert {total.metric: total.value for total in first.totals()} == {PASSED.metric: 2.0, other.metric: 2.0}
+
+
 def test_a_full_database_is_reported_and_keeps_what_it_has(url: str) -> None:
     with Store(url) as store:
         store.record_final(run("run-1"), [PASSED], stored_at=100.0)

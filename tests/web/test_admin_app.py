@@ -106,6 +106,16 @@ def test_a_run_is_its_result_object_with_evidence(store: Store) -> None:
     assert (body["agent"], body["revision"], body["final_at"]) == ("reporting", 0, 100.0)
 
 
+def test_a_verdict_that_may_still_change_says_so(store: Store) -> None:
+    store.record_provisional(run("r", failing(1)), stored_at=90.0)
+    with client(store) as http:
+        body = http.get("/api/v1/runs/r").json()
+        assert (body["provisional"], body["stored_at"], body["turns"][0]["success"]) == (True, 90.0, False)
+        assert http.get("/api/v1/runs").json()["runs"] == []
+        store.record_final(run("r"), [], stored_at=100.0)
+        assert "provisional" not in http.get("/api/v1/runs/r").json()
+
+
 def test_a_run_that_does_not_exist_is_a_404(store: Store) -> None:
     with client(store) as http:
         for run_id in ("nothing", "%00", "x" * 5000):

@@ -127,7 +127,8 @@ class OtlpEndpoint:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, content_type: ContentType | None) -> Response:
-        signal = _SIGNALS.get(request.url.path)
+        # Not request.url: that is built with the Host header, which may be anything.
+        signal = _SIGNALS.get(request.scope["path"])
         if signal is None:
             known = " and ".join(_SIGNALS)
             raise _Refusal(Refused.UNKNOWN_PATH, 404, RpcCode.NOT_FOUND, f"unknown path; this receiver has {known}")

@@ -88,7 +88,8 @@ class OtlpHttpSource:
             loop="asyncio",
             lifespan="off",
             log_config=None,
-            log_level="warning",
+            # Its warnings are one line for every request that is not HTTP.
+            log_level="error",
             access_log=False,
             proxy_headers=False,
             server_header=False,

@@ -312,6 +312,13 @@ def test_what_is_not_http_is_refused_and_survived(receiver: Receiver, garbage: b
     assert receiver.post(BODY).status_code == 200
 
 
+@pytest.mark.parametrize("host", ["[::1", "", "a b", "x" * 5000, "http://y/v1/logs?"])
+def test_the_host_header_may_be_anything(receiver: Receiver, host: str) -> None:
+    assert receiver.post(BODY, Host=host).status_code in (200, 400)
+    assert not receiver.counted
+    assert receiver.post(BODY).status_code == 200
+
+
 def test_many_clients_at_once_lose_nothing(receiver: Receiver) -> None:
     def send() -> None:
         for _ in range(10):

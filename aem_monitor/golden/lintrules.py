@@ -55,9 +55,14 @@ def _nothing_expected(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
         message = "no turn is required: a run in which nothing happens passes"
         yield Hint(dialog.name, ("turns",), "info", message)
     for turn in dialog.scored_turns:
-        if isinstance(turn, AgentTurn) and not ((turn.response or "").strip() or turn.must_mention):
-            message = f"turn {turn.turn_no} has neither a reference text nor mentions: nothing of the reply is judged"
-            yield Hint(dialog.name, ("turns", turn.index), "warning", message)
+        if isinstance(turn, AgentTurn):
+            for position, wanted in enumerate(turn.must_mention):
+                if not wanted.strip():
+                    at: KeyPath = ("turns", turn.index, "must_mention", position)
+                    yield Hint(dialog.name, at, "warning", "an empty mention is always said; remove it")
+            if not any(text.strip() for text in (turn.response or "", *turn.must_mention, *turn.must_not_mention)):
+                message = f"turn {turn.turn_no} has no reference text and no mentions: nothing of the reply is judged"
+                yield Hint(dialog.name, ("turns", turn.index), "warning", message)
         if (
             isinstance(turn, ToolTurn)
             and turn.args
@@ -109,7 +114,7 @@ def _optional_but_given(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
 
 def _mention_not_in_reference(dialog: Dialog, mentions: Mentions | None) -> Iterator[Hint]:
     for turn in dialog.scored_turns:
-        if not isinstance(turn, AgentTurn) or not turn.response:
+        if not isinstance(turn, AgentTurn) or turn.response is None or not turn.response.strip():
             continue
         text = _golden_text(dialog, turn.response)
         for position, wanted in enumerate(turn.must_mention):

@@ -99,6 +99,9 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
     sources: dict[str, DialogSource] = {}
     faults: list[Fault] = []
     for path in _files(paths, faults):
+        if path.exists() and not path.is_file():
+            faults.append(Fault(str(path), 1, "is no regular file"))
+            continue
         try:
             content = _content(path)
         except OSError as error:

@@ -119,6 +119,16 @@ def test_what_must_not_be_said_and_is_said_is_an_error() -> None:
     assert [(item.code, item.severity) for item in found] == [("mention-not-in-reference", "error")]
 
 
+def test_a_reply_of_which_nothing_is_judged_is_found() -> None:
+    found = findings(
+        dialog(HELLO, agent(1), user("b"), agent(2, " ", must_mention=["", "x"]), user("c"), agent(3, "ok"))
+    )
+    assert [(item.code, item.message.split(":")[0]) for item in found] == [
+        ("nothing-expected", "turn 1 has no reference text and no mentions"),
+        ("nothing-expected", "an empty mention is always said; remove it"),
+    ]
+
+
 def test_a_shared_first_message_is_graver_when_nothing_later_tells_the_dialogs_apart() -> None:
     one, two = dialog(HELLO, tool(1), name="one"), dialog(user("hello!"), tool(1), name="two")
     other = dialog(HELLO, tool(1), user("Refund it"), tool(2), name="other")

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,24 @@ def test_a_named_file_that_is_no_dialog_is_a_fault(tmp_path: Path) -> None:
     path.write_text("hello", encoding="utf-8")
     with pytest.raises(DialogFaultsError, match=r"notes\.txt:1: is no golden dialog"):
         load_dialogs([path])
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "broken.yaml").symlink_to(tmp_path / "nowhere.yaml")
+    _, faults = read_dialogs([tmp_path])
+    assert [fault.message for fault in faults] == [
+        "cannot be read: No such file or directory",
+        "is no regular file",
+    ]
+
+
+def test_more_files_than_the_limit_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "MAX_FILES", 2)
+    for name in "abc":
+        write(tmp_path, f"{name}.yaml", name)
+    with pytest.raises(DialogFaultsError, match=r"c\.yaml:1: more than 2 golden dialogs"):
+        load_dialogs([tmp_path])
 
 
 def test_a_file_over_the_size_limit_is_not_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from aem_monitor.golden.dialog import ORDER_TAG, optional_args_of
+from aem_monitor.golden.dialog import ORDER_TAG
 from aem_monitor.golden.form import AgentTurnForm, DialogForm, ToolTurnForm, UserTurnForm
 from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Number, Parallel
 from aem_monitor.golden.reference import (
@@ -17,6 +17,7 @@ from aem_monitor.golden.reference import (
     resolve,
     texts_of,
 )
+from aem_monitor.golden.toolrules import optional_args_of
 from aem_monitor.model.jsonvalue import JSON
 
 

@@ -10,11 +10,13 @@ from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Fact
 from aem_monitor.scoring.values.guards import negations
 from aem_monitor.scoring.values.lexicon import SYNONYMS
-from aem_monitor.scoring.values.words import flat, stem, tokens
+from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens
 
 _BREAK: Final = re.compile(
     r"(?:(?<!\b[A-Z][.])(?<!\bMr[.])(?<!\bMrs[.])(?<!\bDr[.])(?<!\bSt[.])(?<!\bNo[.])(?<!\bvs[.])(?<!\bJr[.])(?<=[.!?])"
-    r"[\"')\]]*\s+|\n+|;\s+|,?\s+but\s+|,\s+however,?\s+)"
+    r"[\"')\]]*\s+|\n+|;\s+"
+    r"|,?\s+and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
+    r"|,?\s+but\s+|,\s+however,?\s+)"
 )
 _ASKING: Final = re.compile(
     r"\b(?:please (?:confirm|provide|tell|specify|choose|select|let)|could you|can you|would you|do you|shall i"
@@ -23,11 +25,25 @@ _ASKING: Final = re.compile(
     r"|confirm (?:that|the following|if|whether)|what about|how about|i can (?:help|also)|"
     r"if you(?:'d| would)? (?:like|want|need)|anything else|happy to help|feel free)\b"
 )
-_GREETING: Final = re.compile(
-    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|you are welcome|welcome|sure"
-    r"|of course|certainly|"
-    r"absolutely|great|okay|ok|alright|no problem|my pleasure|sorry|i apologi[sz]e"
-    r"|enjoy|have a \w+|bye|goodbye|see you|got it|understood|perfect|yes|no)\b"
+_EMPTY_QUESTION: Final = frozenset(
+    stem(word)
+    for word in listed(
+        "correct right ok okay fine like sound interested interest good prefer help else think confirm details detail "
+        "following information verify anything want work agree sure opinion assist know please more accurate feel happy"
+    )
+)
+"""What a question is about that asks for nothing but consent or a wish."""
+
+_INTERJECTION: Final = re.compile(
+    r"^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|you are welcome|welcome"
+    r"|sure(?: thing)?"
+    r"|of course|certainly|absolutely|great|okay|ok|alright|all right|no problem|my pleasure|sorry|bye|goodbye|got it"
+    r"|understood|perfect|yes|no|done|well|and|so)\b[\s,.!:-]*)+"
+)
+_WISH: Final = re.compile(
+    r"^(?:i(?:'m| am) (?:so |very )?sorry|i apologi[sz]e|enjoy|have (?:a|fun|an)|i? ?hope|good luck"
+    r"|(?:i(?:'m| am) )?glad"
+    r"|(?:i(?:'d| would) be )?happy|looking forward|safe travels|see you|thank you|thanks|my apologies)\b"
 )
 _ACTION_VERBS: Final = """
 cancelled canceled|booked|reserved|purchased bought|ordered|placed|refunded|exchanged|returned|updated|modified
@@ -44,6 +60,7 @@ arranged|made
 _VERB_OF: Final = {
     form: group.split()[0] for group in _ACTION_VERBS.replace("\n", "").split("|") for form in group.split()
 }
+_PHATIC_WORDS: Final = 10
 _DONE: Final = re.compile(
     r"\b(?:(?:has|have|had|'ve|is|was|are|were|been|being|gets?|got)\s+"
     r"(?:(?:now|also|just|already|all|successfully|been|being|not|hereby|both|then)\s+)*"
@@ -103,6 +120,13 @@ def asks(text: str) -> bool:
     )
 
 
+def _is_phatic(text: str, asking: bool) -> bool:
+    if asking:
+        return all(stem(word) in _EMPTY_QUESTION for word in tokens(text) if word not in STOPWORDS)
+    rest = _INTERJECTION.sub("", flat(text)).strip(" .!,")
+    return not rest or (bool(_WISH.match(rest)) and len(tokens(rest)) <= _PHATIC_WORDS and claimed_action(rest) is None)
+
+
 @lru_cache(maxsize=1024)
 def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
     found = []
@@ -126,7 +150,7 @@ def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
                 negated=negations(stripped) % 2 == 1,
                 action=None if asking else claimed_action(stripped),
                 asks=asking,
-                phatic=not stated and bool(_GREETING.match(flat(stripped))) and len(tokens(stripped)) <= 8,
+                phatic=not stated and _is_phatic(stripped, asking),
             )
         )
     return tuple(found)

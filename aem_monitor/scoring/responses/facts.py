@@ -14,6 +14,8 @@ _QUOTED: Final = re.compile(r"[\"“„]([^\"“”„\n]{2,80})[\"”“]")
 _CAPITALISED: Final = re.compile(
     r"(?:[A-Z][\w.'’&-]*[\w]|[A-Z])(?:(?:\s+(?:of|the|and|de|la|del|van|von|in|at|for|&)){0,2}\s+(?:[A-Z][\w.'’&-]*[\w]|[A-Z]\b|\d+\b))*"
 )
+_TITLE_WORDS: Final = 4
+_RATE: Final = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:for\s+)?$")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(*•-]\s*)$")
 _NOT_NAMES: Final = frozenset(
     listed("""i im ive ill id ok okay yes no sure sorry thanks thank please hello hi hey great good there here the a
@@ -31,7 +33,7 @@ _NOT_NAMES: Final = frozenset(
 @lru_cache(maxsize=2048)
 def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
     text = text[:MAX_CHARS]
-    found = list(scan(text, context.reference_date))
+    found = [fact for fact in scan(text, context.reference_date) if _states(fact, text)]
     for fact in (*_quoted(text), *_names(text)):
         if not any(fact.start < other.end and other.start < fact.end for other in found):
             found.append(fact)
@@ -42,6 +44,25 @@ def facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
     """The facts that a text states, in order of place: typed values first, then quoted phrases, then capitalised
     names."""
     return _facts(text, ValueContext(reference_date=context.reference_date))
+
+
+def _is_function_word(word: str) -> bool:
+    folded = flat(word).replace("'", "").strip(".")
+    return folded in _NOT_NAMES or folded in STOPWORDS
+
+
+def _states(fact: Fact, text: str) -> bool:
+    """Whether a typed value is meant as one. "Found one" counts nothing, "$99 a night" and "per month" tell a rate,
+    not a length."""
+    said = flat(fact.text)
+    if fact.kind == "number":
+        return said != "one"
+    if fact.kind != "duration":
+        return True
+    first = said.split()[0]
+    if first in ("per", "each", "every", "the", "all", "whole", "another"):
+        return False
+    return first not in ("a", "an") or not _RATE.search(flat(text)[max(0, fact.start - 24) : fact.start])
 
 
 def _quoted(text: str) -> Iterator[Fact]:
@@ -56,13 +77,13 @@ def _names(text: str) -> Iterator[Fact]:
     title or upper
     case throughout names nothing this way."""
     letters = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 3]
-    if letters and sum(word[0].isupper() for word in letters) > 0.7 * len(letters) and len(letters) > 3:
+    if len(letters) > _TITLE_WORDS and sum(word[0].isupper() for word in letters) > 0.9 * len(letters):
         return
     for match in _CAPITALISED.finditer(text):
         start, end = match.span()
         words = text[start:end].split()
         at_start = _SENTENCE_START.search(text[:start]) is not None
-        while words and (flat(words[0]).strip(".'") in _NOT_NAMES or flat(words[0]) in STOPWORDS):
+        while words and (_is_function_word(words[0])):
             start += len(words[0])
             start += len(text[start:end]) - len(text[start:end].lstrip())
             words = words[1:]

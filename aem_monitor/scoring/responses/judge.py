@@ -5,6 +5,7 @@ a hint of coverage,
 and only for what carries no fact.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -14,7 +15,7 @@ from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.context import ValueContext
-from aem_monitor.scoring.values.forms import Agreement, Fact, NameForm
+from aem_monitor.scoring.values.forms import Agreement, Fact, NameForm, QuantityForm
 from aem_monitor.scoring.values.guards import antonyms, swapped_roles
 from aem_monitor.scoring.values.lexicon import GENERIC
 from aem_monitor.scoring.values.strings import agree_facts
@@ -83,7 +84,8 @@ class _Text:
         known = sum(word in self.lemmas for word in stems)
         if stems and known == len(stems):
             return Agreement.SAME
-        return Agreement.PROBABLY if known * 2 > len(stems) else Agreement.DIFFERENT
+        new = [word for word in stems if word not in self.lemmas and word not in GENERIC and len(word) > 1]
+        return Agreement.PROBABLY if known and not new else Agreement.DIFFERENT
 
 
 def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) -> ResponseJudgement:
@@ -139,7 +141,7 @@ def _fact_fault(wrong: Sequence[Fact]) -> str:
 def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:
     """Whether the reference states a fact of the same kind that the reply does not state: the two stand for one
     another."""
-    return any(other.kind == fact.kind and not reply.says(other).accepts for other in known.facts)
+    return any(_family(other) == _family(fact) and not reply.says(other).accepts for other in known.facts)
 
 
 def _claim_fault(claim: Claim, known: _Text) -> str:
@@ -190,12 +192,24 @@ def _missing(
     """The claims of the reference that the reply does not cover, whether that was a close call, and the share
     covered."""
     found, close = [], False
+    replacements = Counter(
+        _family(fact) for fact in reply.facts if not known.says(fact).accepts and not given.says(fact).accepts
+    )
     covered = total = 0.0
     for claim in known.claims:
         if claim.phatic:
             continue
         total += 1
-        absent = [fact for fact in claim.facts if not _covers(reply, fact) and not given.says(fact).accepts]
+        absent = []
+        for fact in claim.facts:
+            if reply.says(fact).accepts or given.says(fact).accepts:
+                continue
+            family = _family(fact)
+            if replacements[family]:
+                # Another value stands in its place: said, though wrong, which is for consistency to say.
+                replacements[family] -= 1
+            else:
+                absent.append(fact)
         if absent:
             found.append(replace(claim, facts=tuple(absent), fault=_fact_fault(absent)))
             covered += 1 - len(absent) / len(claim.facts)
@@ -211,12 +225,11 @@ def _missing(
     return tuple(found), close, covered / total if total else 1.0
 
 
-def _covers(reply: _Text, fact: Fact) -> bool:
-    """A fact is said, or one of the same kind stands in its place: then it is wrong, which is for consistency to
-    say."""
-    return reply.says(fact).accepts or any(
-        other.kind == fact.kind and not isinstance(other.form, NameForm) for other in reply.facts
-    )
+def _family(fact: Fact) -> str:
+    """What a fact can stand in place of."""
+    if isinstance(fact.form, NameForm):
+        return "name"
+    return "number" if isinstance(fact.form, QuantityForm) else fact.kind
 
 
 def _support(claim: Claim, reply: _Text, scorer: Scorer) -> float:

@@ -118,6 +118,30 @@ class Calendar:
         except OverflowError:
             return DateForm(key=said)
 
+    def now(self) -> DateForm:
+        """The moment of speaking: some time of the reference day, so it only probably means that day."""
+        day = ((self.reference, self.reference),) if self.reference else ()
+        return DateForm(day, key="now", ambiguous=True)
+
+    def periods(self, which: str, count: int, unit: str) -> DateForm:
+        """The next or last ``count`` days, weeks, months, quarters or years."""
+        key = f"{which} {count} {unit}"
+        if self.reference is None or not 0 < count < 1000:
+            return DateForm(key=key)
+        if unit in ("day", "week"):
+            days = timedelta(days=count * (7 if unit == "week" else 1))
+            try:
+                other = self.reference + days if which == "next" else self.reference - days
+            except OverflowError:
+                return DateForm(key=key)
+            return DateForm((tuple(sorted((self.reference, other))),), key=key)  # type: ignore[arg-type]
+        months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
+        index = self.reference.year * 12 + self.reference.month - 1 + (months if which == "next" else -months)
+        if not 12 <= index < 9999 * 12:
+            return DateForm(key=key)
+        other = _month_span(index // 12, index % 12 + 1)[0]
+        return DateForm((tuple(sorted((self.reference, other))),), key=key)  # type: ignore[arg-type]
+
     def relative_period(self, which: str, unit: str, said: str) -> DateForm:
         """This, next or last week, weekend, month, quarter or year."""
         if self.reference is None:
@@ -147,3 +171,26 @@ def _month_span(year: int, month: int) -> Span:
 
 def _months_span(year: int, first_month: int, months: int) -> Span:
     return date(year, first_month, 1), _month_span(year, first_month + months - 1)[1]
+
+
+def shifted_spans(spans: tuple[Span, ...], days: int) -> tuple[Span, ...]:
+    """Spans moved by days; those that would leave the calendar stay out."""
+    moved = []
+    for first, last in spans:
+        try:
+            moved.append((first + timedelta(days=days), last + timedelta(days=days)))
+        except OverflowError:
+            continue
+    return tuple(moved)
+
+
+def part_spans(spans: tuple[Span, ...], which: str, days: int) -> tuple[Span, ...]:
+    """The first, second .. or last ``days`` days of each span."""
+    parts = []
+    for first, last in spans:
+        if which == "last":
+            parts.append((last - timedelta(days=days - 1), last))
+            continue
+        start = first + timedelta(days=days * ("first", "second", "third", "fourth").index(which))
+        parts.append((start, start + timedelta(days=days - 1)))
+    return tuple(parts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Final
 
-from aem_monitor.scoring.values.calendar import Calendar, one_day
+from aem_monitor.scoring.values.calendar import Calendar, one_day, part_spans, shifted_spans
 from aem_monitor.scoring.values.forms import DateForm, Fact
 from aem_monitor.scoring.values.words import listed
 
@@ -123,7 +123,6 @@ _QUARTER_WORDS: Final = {
     "3rd": 3,
     "fourth": 4,
     "4th": 4,
-    "last": 4,
 }
 
 
@@ -143,6 +142,8 @@ def _part_of_year(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 _RELATIVE_DAYS: Final = {
     "today": 0,
+    "later today": 0,
+    "earlier today": 0,
     "todays": 0,
     "the same day": 0,
     "tonight": 0,
@@ -157,11 +158,30 @@ _RELATIVE_DAYS: Final = {
     "a week from now": 7,
 }
 
+_NOW: Final = (
+    r"(?<!from )(?:right |just )?now|at present|presently|currently"
+    r"|at (?:the|this|the present|the current) (?:moment|time)"
+)
+_HOLIDAYS: Final = {
+    "christmas": (12, 25),
+    "christmas day": (12, 25),
+    "xmas": (12, 25),
+    "christmas eve": (12, 24),
+    "new year's eve": (12, 31),
+    "new years eve": (12, 31),
+    "new year's day": (1, 1),
+    "new years day": (1, 1),
+    "valentine's day": (2, 14),
+    "valentines day": (2, 14),
+    "halloween": (10, 31),
+}
+"""Holidays of a fixed day everywhere."""
+
 _OPEN_YEAR: Final = rf"(?P<y>{_YEAR}|'\d{{2}})"
 _WHICH: Final = r"next|this|last|following|coming|upcoming|previous|past|current"
 _IN_PERIOD: Final = r"(?: of| in| for|,| -|/|-)? ?(?:the )?(?:fy |year |fiscal )?"
 _QUARTER: Final = (
-    r"(?:(?:the )?(?P<word>first|second|third|fourth|last|1st|2nd|3rd|4th) (?:fiscal )?(?:quarter|half)"
+    r"(?:(?:the )?(?P<word>first|second|third|fourth|1st|2nd|3rd|4th) (?:fiscal )?(?:quarter|half)"
     r"|(?:q|quarter |qtr )(?P<number>[1-4])|h(?P<number2>[12])|(?P<number3>[1-4])q)"
 )
 _QUARTER_AFTER_YEAR: Final = (
@@ -176,7 +196,7 @@ _NUMERIC: Final = (
 )
 _MONTH_DAY: Final = (
     rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{_MONTH})\.?[ /,-]*(?:the )?"
-    rf"(?P<d>{_DAY})(?![\w:])(?!,\d{{3}})(?:\s*,?\s*(?:of |in )?(?P<y>(?<!\d){_YEAR}|'\d{{2}}))?(?![\w])"
+    rf"(?P<d>{_DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:\s*,?\s*(?:of |in )?(?P<y>(?<!\d){_YEAR}|'\d{{2}}))?(?![\w])"
 )
 _DAY_MONTH: Final = (
     rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/.:$-])(?:the )?(?P<d>{_DAY})[ /-]*(?:day )?(?:of )?"
@@ -190,7 +210,9 @@ _NAMED_DAY: Final = (
     rf"(?:,? (?:of )?(?P<week>(?:the )?(?:{_WHICH}) week))?{_END}"
 )
 _NAMED_DAY_AFTER: Final = rf"{_EDGE}(?P<week>{_WHICH}) week,? (?:on )?(?P<wd>{_WEEKDAY}){_END}"
-_PERIOD: Final = rf"{_EDGE}(?:the )?(?P<which>{_WHICH}) (?P<unit>week|weekend|month|quarter|year){_END}"
+_PERIOD: Final = (
+    rf"{_EDGE}(?:the )?(?P<which>{_WHICH}) (?P<unit>week|weekend|month|quarter|year)(?! of (?!the\b)){_END}"
+)
 _BACK: Final = r"(?:(?P<back>ago|earlier)|from now|later|from today|hence)"
 _BARE_DAY: Final = rf"{_EDGE}the (?P<d>{_ORDINAL})(?! (?!at|in the|on|from|to|until|and|or|for|of)\w){_END}"
 _RELATIVE_DAY: Final = rf"{_EDGE}(?P<day>{'|'.join(sorted(_RELATIVE_DAYS, key=len, reverse=True))}){_END}"
@@ -223,6 +245,25 @@ def _named_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     return calendar.weekday(which, _WEEKDAYS[match["wd"]], _which(match["week"]), match[0])
 
 
+def _relative_period(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    which = "next" if match["which"] in ("coming", "upcoming") else _which(match["which"])
+    return calendar.relative_period(which, match["unit"], match[0])
+
+
+def _now(calendar: Calendar, _: re.Match[str]) -> DateForm:
+    return calendar.now()
+
+
+def _periods(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    which = "last" if _which(match["which"]) == "last" else "next"
+    return calendar.periods(which, _count(match["count"]), match["unit"])
+
+
+def _holiday(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    month, day = _HOLIDAYS[match["day"]]
+    return calendar.day(None, month, day)
+
+
 def _bare_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     return calendar.day(None, None, _day_number(match["d"]))
 
@@ -246,7 +287,17 @@ _RULES: Final = _compiled(
     (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
     (rf"{_EDGE}in {_UNITS_AHEAD}(?: time)?{_END}", _distance),
     (rf"{_EDGE}{_UNITS_AHEAD} {_BACK}{_END}", _distance),
-    (_PERIOD, lambda c, m: c.relative_period(_which(m["which"]), m["unit"], m[0])),
+    (_PERIOD, _relative_period),
+    (
+        rf"{_EDGE}(?:the )?(?P<which>{_WHICH}) (?P<count>{_COUNT}) (?P<unit>day|week|month|quarter|year)s{_END}",
+        _periods,
+    ),
+    (rf"{_EDGE}(?:{_NOW}){_END}", _now),
+    (rf"{_EDGE}(?P<y>{_YEAR})(?P<s>[-/ ])(?P<mon>{_MONTH})(?P=s)(?P<d>\d{{1,2}}){_END}", _month_and_day),
+    (rf"{_EDGE}(?P<d>\d{{1,2}})(?P<s>[-/ ])(?P<y>{_YEAR})(?P=s)(?P<mon>{_MONTH}){_END}", _month_and_day),
+    (rf"{_EDGE}(?P<mon>{_MONTH})(?P<s>[-/ ])(?P<y>{_YEAR})(?P=s)(?P<d>\d{{1,2}}){_END}", _month_and_day),
+    (rf"{_EDGE}(?P<day>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))}){_END}", _holiday),
+    (rf"(?<=(?:week|days) of )(?P<y>{_YEAR}){_END}", lambda c, m: c.year(int(m["y"]))),
     (_BARE_DAY, _bare_day),
     (rf"{_EDGE}(?P<mon>{_FULL_MONTH}){_END}", _month_alone),
     (r"(?<=\b(?:in|of|by) )(?P<mon>march|may)(?= *(?:$|[.,;?!]))", _month_alone),
@@ -264,6 +315,32 @@ _EXPECTED_RULES: Final = _compiled(
 )
 
 
+_PART_BEFORE: Final = re.compile(
+    rf"\b(?:the )?(?P<which>first|second|third|fourth|last)(?: (?P<count>{_COUNT}))?"
+    r" (?P<unit>day|week)s? (?:of|in) (?:the )?$"
+)
+_SHIFT_BEFORE: Final = re.compile(
+    rf"\b(?P<count>{_COUNT}) (?P<unit>day|week)s? (?P<way>after|from|following|before|prior to) (?:the )?$"
+)
+_BACKWARD: Final = frozenset({"before", "prior to"})
+
+
+def _moved(form: DateForm, text: str, start: int) -> tuple[DateForm, int]:
+    """A form with the words before it that choose a part of it or move it: "last week of", "2 days after"."""
+    before = text[max(0, start - 40) : start]
+    part, shift = _PART_BEFORE.search(before), _SHIFT_BEFORE.search(before)
+    match = part or shift
+    if match is None or not form.spans:
+        return form, start
+    days = _count(match["count"] or "one") * (7 if match["unit"] == "week" else 1)
+    if shift:
+        days = -days if shift["way"] in _BACKWARD else days
+        spans = shifted_spans(form.spans, days)
+    else:
+        spans = part_spans(form.spans, match["which"], days)
+    return DateForm(spans, frozenset(), form.key, form.ambiguous), start - (len(before) - match.start())
+
+
 def scan_dates(text: str, original: str, reference: date | None, *, expected: bool = False) -> Iterator[Fact]:
     """Dates and periods in a folded text, best rule first. ``expected`` also reads what is a date only where one is due
     ("8th", "3/7", "2024", "20161016")."""
@@ -272,4 +349,5 @@ def scan_dates(text: str, original: str, reference: date | None, *, expected: bo
         for match in pattern.finditer(text):
             form = build(calendar, match)
             if form is not None:
-                yield Fact("date", original[match.start() : match.end()], match.start(), match.end(), form)
+                form, start = _moved(form, text, match.start())
+                yield Fact("date", original[start : match.end()], start, match.end(), form)

@@ -40,6 +40,7 @@ _ISO: Final = re.compile(
     r"(?<!\w)p(?=[\dt])(?:(?P<y>\d+)y)?(?:(?P<m>\d+)m)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?"
     r"(?:t(?:(?P<h>\d+)h)?(?:(?P<min>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?)?(?!\w)"
 )
+_FROM_NOW: Final = re.compile(r" (?:from now|later|hence)\b")
 _HALVES: Final = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
 
 
@@ -83,7 +84,14 @@ def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
         months += value * size_months
         seconds += value * size_seconds
     if end >= 0:
-        yield Fact("duration", original[start:end], start, end, DurationForm(months, seconds))
+        yield _ahead(text, original, start, end, DurationForm(months, seconds))
+
+
+def _ahead(text: str, original: str, start: int, end: int, form: DurationForm) -> Fact:
+    """A length with the words that count it from now on: "in 3 minutes" and "3 minutes from now" are one thing."""
+    after = _FROM_NOW.match(text, end)
+    end = after.end() if after else end
+    return Fact("duration", original[start:end], start, end, form)
 
 
 def scan_durations(text: str, original: str) -> Iterator[Fact]:

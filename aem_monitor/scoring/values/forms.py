@@ -11,6 +11,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, TypeAlias
 
+from aem_monitor.scoring.values.units import unit_factor
+
 CONVERSION_TOLERANCE: Final = Fraction(1, 200)
 """Relative difference allowed between quantities in different units: people round what they convert (5 mi, 8.05 km)."""
 
@@ -186,18 +188,14 @@ def _quantities(a: QuantityForm, b: QuantityForm) -> Agreement:
         ):
             return _magnitudes(a, b)
         return Agreement.DIFFERENT
-    if bool(a.dimension) != bool(b.dimension) and "percent" not in (a.dimension, b.dimension):
+    if bool(a.dimension) != bool(b.dimension):
         said = a if a.dimension else b
         bare = b if a.dimension else a
-        return _magnitudes(QuantityForm(said.value / factor_of(said), "", "", said.also), bare)
+        if said.dimension == "percent" and said.value == 100 * bare.value:
+            return Agreement.PROBABLY if bare.value else Agreement.SAME
+        # A bare number means the unit that the other side names.
+        return _magnitudes(QuantityForm(said.value / unit_factor(said.unit), "", "", said.also), bare)
     return _magnitudes(a, b)
-
-
-def factor_of(form: QuantityForm) -> Fraction:
-    """Size of the unit said, in base units of its dimension: a bare number means the unit that the other side names."""
-    from aem_monitor.scoring.values.units import unit_factor
-
-    return unit_factor(form.unit)
 
 
 def _magnitudes(a: QuantityForm, b: QuantityForm) -> Agreement:

@@ -2,116 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final
 
 from aem_monitor.scoring.values.forms import Fact, QuantityForm
-from aem_monitor.scoring.values.units import unit_table
-from aem_monitor.scoring.values.words import listed
-
-_SMALL: Final = {
-    word: value
-    for value, words in enumerate(
-        [
-            "zero naught nought nil",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-    for word in words.split()
-}
-_TENS: Final = {
-    word: 10 * value
-    for value, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), start=2)
-} | {"fourty": 40}
-_SCALES: Final = {
-    "hundred": 10**2,
-    "hundreds": 10**2,
-    "thousand": 10**3,
-    "thousands": 10**3,
-    "k": 10**3,
-    "grand": 10**3,
-    "million": 10**6,
-    "millions": 10**6,
-    "mil": 10**6,
-    "mln": 10**6,
-    "mn": 10**6,
-    "mm": 10**6,
-    "m": 10**6,
-    "billion": 10**9,
-    "billions": 10**9,
-    "bn": 10**9,
-    "bln": 10**9,
-    "b": 10**9,
-    "trillion": 10**12,
-    "trillions": 10**12,
-    "tn": 10**12,
-    "tln": 10**12,
-    "t": 10**12,
-    "lakh": 10**5,
-    "crore": 10**7,
-    "dozen": 12,
-    "dozens": 12,
-    "dz": 12,
-    "dzs": 12,
-}
-_ABBREVIATED: Final = frozenset(listed("k mil mln mn mm m bn bln b tn tln t dz dzs"))
-_ORDINALS: Final = {
-    word: value
-    for value, word in enumerate(
-        listed(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth"
-        ),
-        start=1,
-    )
-} | {
-    word: 10 * value
-    for value, word in enumerate(
-        listed("twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"), start=2
-    )
-}
-_BIG_ORDINALS: Final = {"hundredth": 100, "thousandth": 1000, "millionth": 10**6, "billionth": 10**9}
-_DENOMINATORS: Final = (
-    {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
-    | {word + suffix: value for word, value in _ORDINALS.items() if value > 2 for suffix in ("", "s")}
-    | {word + suffix: value for word, value in _BIG_ORDINALS.items() for suffix in ("", "s")}
+from aem_monitor.scoring.values.number_words import (
+    ABBREVIATED,
+    DENOMINATORS,
+    ORDINALS,
+    SCALES,
+    SMALL,
+    TENS,
+    VULGAR,
 )
-_VULGAR: Final = {
-    "½": Fraction(1, 2),
-    "⅓": Fraction(1, 3),
-    "⅔": Fraction(2, 3),
-    "¼": Fraction(1, 4),
-    "¾": Fraction(3, 4),
-    "⅕": Fraction(1, 5),
-    "⅖": Fraction(2, 5),
-    "⅗": Fraction(3, 5),
-    "⅘": Fraction(4, 5),
-    "⅙": Fraction(1, 6),
-    "⅚": Fraction(5, 6),
-    "⅛": Fraction(1, 8),
-    "⅜": Fraction(3, 8),
-    "⅝": Fraction(5, 8),
-    "⅞": Fraction(7, 8),
-}
+from aem_monitor.scoring.values.units import unit_table
 
 _DIGITS: Final = re.compile(
     r"(?:\d{1,3}(?:,\d{2,3})+(?:\.\d+)?(?!\d)|\d{1,3}(?:\.\d{3})+(?:,\d+)?(?!\d)"
@@ -119,14 +24,15 @@ _DIGITS: Final = re.compile(
     r"|\d+[.,]\d+|[.,]?\d+)(?:\s?[x×*]\s?10\^?([+-]?\d{1,3})|e([+-]?\d{1,3})(?![a-z\d]))?"
 )
 _PIECE: Final = re.compile(
-    rf"(?P<digits>{_DIGITS.pattern})|(?P<vulgar>[{''.join(_VULGAR)}])|(?P<word>[a-z]+)|(?P<sign>[-+/%])"
+    rf"(?P<digits>{_DIGITS.pattern})|(?P<vulgar>[{''.join(VULGAR)}])|(?P<word>[a-z]+)|(?P<sign>[-+/%])"
 )
 _UNIT_BEFORE: Final = re.compile(
-    r"(us\$|ca\$|au\$|nz\$|hk\$|mx\$|c ?\$|a ?\$|s\$|r\$|[$€£¥₹₩]"
-    r"|\b(?:usd|eur|gbp|jpy|cny|rmb|inr|cad|aud|chf|rs\.?))\s*$"
+    r"(us\$|ca\$|au\$|nz\$|hk\$|mx\$|c ?\$|a ?\$|s\$|r\$|[$€£¥₹₩元]"
+    r"|\b(?:dollars?|euros?|usd|eur|gbp|jpy|cny|rmb|inr|cad|aud|chf|rs\.?))\s*$"
 )
 _UNIT_AFTER: Final = re.compile(
-    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%]|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
+    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%元]|(?:us|american) dollars?"
+    r"|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
 )
 _EXPONENT_LIMIT: Final = 60
 _LENGTH_LIMIT: Final = 60
@@ -139,6 +45,7 @@ class _Read:
     also: tuple[Fraction, ...] = ()
     ordinal: bool = False
     worded: bool = False
+    percent: bool = False
 
 
 def read_digits(text: str) -> tuple[Fraction, ...]:
@@ -190,19 +97,21 @@ class _Reader:
             word, after = self.word(pos)
             if word == "and" and seen and (total or current >= 100):
                 following, following_end = self.word(after)
-                if following not in _SMALL and following not in _TENS:
+                if following not in SMALL and following not in TENS:
                     break
+                if self.word(following_end)[0] in DENOMINATORS and following in ("one", "two", "three"):
+                    break  # "two million and one half": the half is a number of its own
                 word, after = following, following_end
-            if word in _SMALL and (not seen or (last >= 20 and current % 10 == 0 and _SMALL[word] > 0)):
-                if last < 100 and _SMALL[word] > 9:
+            if word in SMALL and (not seen or (last >= 20 and current % 10 == 0 and SMALL[word] > 0)):
+                if last < 100 and SMALL[word] > 9:
                     break
-                current += _SMALL[word]
+                current += SMALL[word]
                 last = 1
-            elif word in _TENS and (not seen or last >= 100):
-                current += _TENS[word]
+            elif word in TENS and (not seen or last >= 100):
+                current += TENS[word]
                 last = 20
-            elif word in _SCALES and word not in _ABBREVIATED and (seen or word == "hundred" or _SCALES[word] >= 1000):
-                scale = _SCALES[word]
+            elif word in SCALES and word not in ABBREVIATED and (seen or word == "hundred" or SCALES[word] >= 1000):
+                scale = SCALES[word]
                 current = (current or 1) * scale
                 if scale >= 1000:
                     total, current = total + current, 0
@@ -218,7 +127,7 @@ class _Reader:
         read = self._unsigned(pos)
         if read is None:
             return None
-        return _Read(sign * read.value, read.end, tuple(sign * value for value in read.also), read.ordinal, read.worded)
+        return replace(read, value=sign * read.value, also=tuple(sign * value for value in read.also))
 
     def _sign(self, pos: int) -> tuple[int, int]:
         word, after = self.word(pos, "")
@@ -235,7 +144,7 @@ class _Reader:
         if piece["digits"]:
             return self._after_digits(piece)
         if piece["vulgar"]:
-            return self._scaled(_Read(_VULGAR[piece["vulgar"]], piece.end()))
+            return self._scaled(_Read(VULGAR[piece["vulgar"]], piece.end()))
         if piece["word"]:
             return self._after_words(piece.start())
         return None
@@ -253,7 +162,7 @@ class _Reader:
             return _Read(values[0], ordinal.end(), ordinal=True)
         vulgar = self.piece(end)
         if vulgar and vulgar["vulgar"]:
-            return self._scaled(_Read(values[0] + _VULGAR[vulgar["vulgar"]], vulgar.end()))
+            return self._scaled(_Read(values[0] + VULGAR[vulgar["vulgar"]], vulgar.end()))
         mixed = re.compile(r" (\d{1,3})/(\d{1,3})(?![\d/])").match(self.text, end)
         if mixed and int(mixed[2]):
             return self._scaled(_Read(values[0] + Fraction(int(mixed[1]), int(mixed[2])), mixed.end()))
@@ -265,15 +174,21 @@ class _Reader:
         article = word in ("a", "an")
         if article:
             word, next_end = self.word(after)
-            if word in _DENOMINATORS:
-                return self._scaled(_Read(Fraction(1, _DENOMINATORS[word]), self._skip_of(next_end), worded=True))
-            if word in _SCALES and word not in _ABBREVIATED:
+            if word in DENOMINATORS:
+                return self._scaled(_Read(Fraction(1, DENOMINATORS[word]), self._skip_of(next_end), worded=True))
+            if word in SCALES and word not in ABBREVIATED:
                 return self._scaled(_Read(Fraction(1), after, worded=True))
+            ordinal = self.integer_words(after)
+            below = (
+                self._fraction_or_ordinal(Fraction(ordinal[0]), ordinal[1]) if ordinal and ordinal[0] >= 20 else None
+            )
+            if below is not None and below.ordinal:
+                return _Read(1 / below.value, below.end, worded=True)
             if word == "couple":
                 return _Read(Fraction(2), self._skip_of(next_end), worded=True)
             return None
-        if word in ("half", "halves"):
-            return self._scaled(_Read(Fraction(1, 2), self._skip_of(after), worded=True))
+        if word in ("half", "halves", "quarter"):
+            return self._scaled(_Read(Fraction(1, DENOMINATORS[word]), self._skip_of(after), worded=True))
         whole = self.integer_words(start)
         if whole is None:
             return self._lone_ordinal(word, after)
@@ -284,13 +199,13 @@ class _Reader:
         return self._ratio(self._scaled(read))
 
     def _lone_ordinal(self, word: str, after: int) -> _Read | None:
-        if word in _ORDINALS and word != "second":
-            return _Read(Fraction(_ORDINALS[word]), after, ordinal=True, worded=True)
+        if word in ORDINALS and word != "second":
+            return _Read(Fraction(ORDINALS[word]), after, ordinal=True, worded=True)
         return None
 
     def _skip_of(self, end: int) -> int:
         """Past "of a" in "half of a million", "half a million"."""
-        match = re.compile(r"(?: of)? an?(?= (?:hundred|thousand|million|billion|trillion|dozen))").match(
+        match = re.compile(r"(?: of)? +an?(?= +(?:hundred|thousand|million|billion|trillion|dozen))").match(
             self.text, end
         )
         return match.end() if match else end
@@ -300,19 +215,19 @@ class _Reader:
         if word in ("and", "a") and (lead := re.compile(r" and (a|an|one)?[ -]?").match(self.text, end)):
             part, part_end = self.word(lead.end())
             numerator = Fraction(1)
-            if part in _SMALL:
-                numerator = Fraction(_SMALL[part])
+            if part in SMALL:
+                numerator = Fraction(SMALL[part])
                 part, part_end = self.word(part_end)
-            if part in _DENOMINATORS:
-                return _Read(value + numerator / _DENOMINATORS[part], part_end, worded=True)
+            if part in DENOMINATORS:
+                return _Read(value + numerator / DENOMINATORS[part], part_end, worded=True)
             return None
-        if word in _DENOMINATORS:
-            denominator = Fraction(_DENOMINATORS[word])
+        if word in DENOMINATORS:
+            denominator = Fraction(DENOMINATORS[word])
             if word.endswith("s") or value == 1 or word in ("half", "quarter"):
                 return _Read(value / denominator, after, worded=True)
             return _Read(value + denominator, after, ordinal=True, worded=True)
         if word in ("first", "second") and value >= 20 and value % 10 == 0:
-            return _Read(value + _ORDINALS[word], after, ordinal=True, worded=True)
+            return _Read(value + ORDINALS[word], after, ordinal=True, worded=True)
         return None
 
     def _point(self, value: Fraction, end: int) -> _Read | None:
@@ -322,9 +237,9 @@ class _Reader:
         digits = ""
         while True:
             word, following = self.word(after, "")
-            if word not in _SMALL or _SMALL[word] > 9:
+            if word not in SMALL or SMALL[word] > 9:
                 break
-            digits += str(_SMALL[word])
+            digits += str(SMALL[word])
             after = following
         return _Read(value + Fraction(int(digits), 10 ** len(digits)), after, worded=True) if digits else None
 
@@ -333,15 +248,15 @@ class _Reader:
         while not read.ordinal:
             word, after = self.word(read.end)
             tight = after - len(word) == read.end
-            if word not in _SCALES or (
-                word in _ABBREVIATED
+            if word not in SCALES or (
+                word in ABBREVIATED
                 and not (tight or word in ("mil", "mln", "bn", "bln", "tln", "tn", "mn", "dz", "dzs"))
             ):
                 return read
             if word in ("m", "mm", "b", "t") and not (tight and _UNIT_BEFORE.search(self.text, 0, self.pos)):
                 return read
             read = _Read(
-                read.value * _SCALES[word], after, tuple(v * _SCALES[word] for v in read.also), worded=read.worded
+                read.value * SCALES[word], after, tuple(v * SCALES[word] for v in read.also), worded=read.worded
             )
         return read
 
@@ -366,14 +281,16 @@ class _Reader:
             divisor = below.integer_words(match.end())
         if divisor is None or divisor[0] == 0:
             return read
+        if divisor[0] == 100 and "out of" in match[0]:
+            return _Read(read.value, divisor[1], worded=read.worded, percent=True)
         return _Read(read.value / divisor[0], divisor[1], worded=read.worded)
 
 
 _START: Final = re.compile(
     r"(?<![\w.,])[-+]?[.,]?\d|(?<=[a-z$€£¥₹₩ ])\d|["
-    + "".join(_VULGAR)
-    + r"]|\b(?:minus|negative|a|an|half|"
-    + "|".join([*_SMALL, *_TENS, *_ORDINALS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
+    + "".join(VULGAR)
+    + r"]|\b(?:minus|negative|a|an|half|quarter(?= (?:of a )?(?:million|billion|trillion))|"
+    + "|".join([*SMALL, *TENS, *ORDINALS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
     + r")\b"
 )
 
@@ -399,7 +316,7 @@ def scan_numbers(text: str, original: str) -> Iterator[Fact]:
 def _with_unit(text: str, original: str, start: int, read: _Read) -> Fact:
     end, dimension, unit = read.end, "", ""
     size = Fraction(1)
-    before = _UNIT_BEFORE.search(text, max(0, start - 6), start)
+    before = _UNIT_BEFORE.search(text, max(0, start - 10), start)
     if before and not read.ordinal:
         unit = before[1].replace(" ", "").rstrip(".")
         start = before.start()
@@ -411,6 +328,8 @@ def _with_unit(text: str, original: str, start: int, read: _Read) -> Fact:
         if known and not loose and (not unit or known[0] != "money"):
             unit = unit or name
             end = after.end(1)
+    if read.percent:
+        unit = "percent"
     if unit:
         dimension, size = unit_table().get(unit, ("", Fraction(1)))
     form = QuantityForm(read.value * size, dimension, unit, tuple(value * size for value in read.also), read.ordinal)

@@ -15,13 +15,16 @@ from aem_monitor.scoring.values.places import agree_places, read_place
 from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.text import (
     compact,
+    coverage,
     differ_by_generic_words,
     is_initialism,
     lemmas,
     overlap,
+    same_initialised,
     same_words,
     surface,
 )
+from aem_monitor.scoring.values.units import same_unit
 from aem_monitor.scoring.values.words import flat, listed, tokens
 
 _TYPED_KINDS: Final = frozenset({"date", "time", "duration", "number"})
@@ -33,6 +36,13 @@ _GLUE: Final = frozenset(
 )
 """Words beside a typed value that do not change it."""
 
+_WHOLE: Final = 0.3
+_EVEN: Final = 0.72
+"""Weight of whole-text likeness against coverage, and the evidence at which half of the pairs are equivalent: fitted
+by logistic
+regression on half of the STS headline and post-editing pairs (balanced accuracy 0.83, on the other half 0.81)."""
+
+_LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")
 _GLUE_PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]-]+")
 
 
@@ -132,7 +142,7 @@ def agree_facts(a: Fact, b: Fact) -> Agreement:
             return Agreement.SAME
     if isinstance(a.form, QuantityForm) and isinstance(b.form, QuantityForm):
         leading_zero = [re.match(r"0\d", fact.text) is not None for fact in (a, b)]
-        if leading_zero[0] != leading_zero[1] and min(len(a.text), len(b.text)) >= 2:
+        if leading_zero[0] != leading_zero[1] and a.text.isdigit() and b.text.isdigit():
             return Agreement.UNKNOWN if agree(a.form, b.form).accepts else Agreement.DIFFERENT
     return agree(a.form, b.form)
 
@@ -157,6 +167,8 @@ def _named(a: str, b: str, kind: str | None) -> Comparison | None:
         if identifier_key(a) == identifier_key(b):
             return Comparison(True, 1.0, False, "identifier")
         return _different("identifier")
+    if same_unit(a, b):
+        return Comparison(True, 0.95, False, "unit")
     hinted = kind == "location"
     places_a, places_b = read_place(a, hinted=hinted), read_place(b, hinted=hinted)
     if is_initialism(a, b) or is_initialism(b, a):
@@ -171,28 +183,62 @@ def _opaque(text: str) -> bool:
 
 
 def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
-    words_a, words_b = tokens(a), tokens(b)
     if len(compact(a)) >= 4 and compact(a) == compact(b):
         return Comparison(True, 0.95, False, "spelling")
+    if same_initialised(a, b):
+        return Comparison(True, 0.85, False, "initials")
     violated = guard(a, b, context.reference_date)
     if violated:
         return _different(violated, 0.2)
-    if same_words(a, b):
+    rest_a, rest_b = _without_shared_facts(a, b, context.reference_date)
+    if same_words(rest_a, rest_b):
         return Comparison(True, 0.95, False, "words")
     if kind in _TYPED_KINDS:
         return _different(kind or "", 0.2, uncertain=True)
-    if differ_by_generic_words(a, b):
-        return Comparison(True, 0.85, False, "words")
-    content_a, content_b = lemmas(a), lemmas(b)
-    if kind != "paraphrase" and (min(len(content_a), len(content_b)) < 2 or max(len(words_a), len(words_b)) < 4):
+    if _differ_in_sort_only(rest_a, rest_b):
+        return Comparison(True, 0.8, False, "words")
+    content_a, content_b = lemmas(rest_a), lemmas(rest_b)
+    if kind != "paraphrase" and (min(len(content_a), len(content_b)) < 2 or max(len(tokens(a)), len(tokens(b))) < 4):
         # Names, enum members and single words: similarity would take "ascending" for "descending".
         return _different("words", 0.4 * max(overlap(a, b)))
-    similarity = scorer.score([(a, b)])[0]
-    share_a, share_b = overlap(a, b)
-    support = (similarity + min(share_a, share_b)) / 2
-    if min(share_a, share_b) == 1 or max(share_a, share_b) < 0.3:
-        support = min(support, similarity)
-    equivalent = support >= context.threshold
-    uncertain = abs(support - context.threshold) <= context.band
-    score = support if equivalent else min(support, 0.49)
-    return Comparison(equivalent, min(max(score, 0.5 if equivalent else 0.0), 1.0), uncertain, "similarity")
+    return _similar(a, b, context, scorer)
+
+
+def _similar(a: str, b: str, context: ValueContext, scorer: Scorer) -> Comparison:
+    """Free text by likeness of the whole and coverage of the words that each side leaves over."""
+    covered_a, covered_b = coverage(a, b, scorer)
+    evidence = _WHOLE * scorer.score([(a, b)])[0] + (1 - _WHOLE) * min(covered_a, covered_b)
+    # The break-even of the evidence is put at 0.5, so that thresholds keep their meaning.
+    score = 0.5 * evidence / _EVEN if evidence < _EVEN else 0.5 + 0.5 * (evidence - _EVEN) / (1 - _EVEN)
+    equivalent = score >= context.threshold
+    uncertain = abs(score - context.threshold) <= context.band
+    score = max(score, 0.5) if equivalent else min(score, 0.49)
+    return Comparison(equivalent, min(max(score, 0.0), 1.0), uncertain, "similarity")
+
+
+def _without_shared_facts(a: str, b: str, reference: date | None) -> tuple[str, str]:
+    """Both texts without the facts that both state: "Q3 2024 revenue" leaves "revenue"."""
+    facts_a, facts_b = scan(a, reference), scan(b, reference)
+    shared_a = [fact for fact in facts_a if any(agree_facts(fact, other) is Agreement.SAME for other in facts_b)]
+    shared_b = [fact for fact in facts_b if any(agree_facts(fact, other) is Agreement.SAME for other in facts_a)]
+    cut_a, cut_b = _cut(a, shared_a, reference), _cut(b, shared_b, reference)
+    return (cut_a, cut_b) if tokens(cut_a) and tokens(cut_b) else (a, b)
+
+
+def _cut(text: str, facts: list[Fact], reference: date | None) -> str:
+    for fact in sorted(facts, key=lambda fact: -fact.start):
+        text = text[: fact.start] + " " + text[fact.end :]
+    # A year that was lent to a quarter said elsewhere ("third quarter .. for 2024") is said with it.
+    if any(isinstance(fact.form, DateForm) for fact in facts):
+        text = (
+            _LENT_YEAR.sub(" ", text) if not any(fact.kind == "number" for fact in scan(text, reference)[1:]) else text
+        )
+    return text
+
+
+def _differ_in_sort_only(a: str, b: str) -> bool:
+    """Whether one side only adds what sort of thing is named; "Paris Hotel" is no Paris."""
+    if not differ_by_generic_words(a, b):
+        return False
+    shorter = min((a, b), key=lambda text: len(lemmas(text)))
+    return not read_place(shorter) or bool(overlap(a, b)[0] == overlap(a, b)[1] == 1.0)

@@ -4,11 +4,12 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
-from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens
+from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens
 
 _SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
-_TITLES: Final = frozenset(listed("the a an"))
+_COVERED_WORDS: Final = 40
 
 
 @lru_cache(maxsize=8192)
@@ -43,6 +44,51 @@ def is_initialism(short: str, long: str) -> bool:
     initials = "".join(word[0] for word in words)
     strong = "".join(word[0] for word in words if word not in STOPWORDS)
     return letters.lower() in (initials, strong)
+
+
+def same_initialised(a: str, b: str) -> bool:
+    """Whether two names are the same once initials in one are written out as in the other ("LA Lakers", "NY
+    Yankees")."""
+    words_a, words_b = re.findall(r"[\w.']+", a), re.findall(r"[\w.']+", b)
+    return _expands(words_a, words_b) or _expands(words_b, words_a)
+
+
+def _expands(short: list[str], long: list[str]) -> bool:
+    if not 2 <= len(short) < len(long) <= 12:
+        return False
+    for index, word in enumerate(short):
+        letters = word.replace(".", "")
+        if not (2 <= len(letters) <= 5 and letters.isalpha() and letters.isupper()):
+            continue
+        run = long[index : index + len(long) - len(short) + 1]
+        rest = long[:index] + long[index + len(run) :]
+        if is_initialism(letters, " ".join(run)) and tokens(" ".join(short[:index] + short[index + 1 :])) == tokens(
+            " ".join(rest)
+        ):
+            return True
+    return False
+
+
+def coverage(a: str, b: str, scorer: Scorer) -> tuple[float, float]:
+    """How far the content words of each text are covered by the other: a shared word counts fully, a word left over
+    by its likeness to
+    the nearest word left over on the other side."""
+    words_a, words_b = lemmas(a)[:_COVERED_WORDS], lemmas(b)[:_COVERED_WORDS]
+    only_a = sorted(set(words_a) - set(words_b))
+    only_b = sorted(set(words_b) - set(words_a))
+    nearest_a, nearest_b = [0.0] * len(only_a), [0.0] * len(only_b)
+    if only_a and only_b:
+        scores = iter(scorer.score([(one, other) for one in only_a for other in only_b]))
+        for i in range(len(only_a)):
+            for j in range(len(only_b)):
+                alike = next(scores)
+                nearest_a[i], nearest_b[j] = max(nearest_a[i], alike), max(nearest_b[j], alike)
+
+    def covered(words: tuple[str, ...], nearest: list[float]) -> float:
+        different = len(set(words))
+        return (different - len(nearest) + sum(nearest)) / different if different else 0.0
+
+    return covered(words_a, nearest_a), covered(words_b, nearest_b)
 
 
 def same_words(a: str, b: str) -> bool:

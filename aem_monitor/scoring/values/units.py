@@ -54,12 +54,12 @@ fahrenheit 1     °f fahrenheit
 angle   1        ° degree degrees deg
 percent 1        % percent pct per_cent
 percent 1/100    basis_points bps
-money:usd 1      $ usd us$ dollar dollars buck bucks
+money:usd 1      $ usd us$ dollar dollars us_dollar us_dollars american_dollar american_dollars buck bucks
 money:usd 1/100  cent cents
 money:eur 1      € eur euro euros
 money:gbp 1      £ gbp pound pounds quid
 money:jpy 1      ¥ jpy yen
-money:cny 1      cny rmb yuan renminbi
+money:cny 1      cny rmb 元 yuan renminbi
 money:inr 1      ₹ inr rs rupee rupees
 money:cad 1      cad c$ ca$
 money:aud 1      aud a$ au$
@@ -91,3 +91,10 @@ def unit_table() -> Mapping[str, tuple[str, Fraction]]:
 def unit_factor(unit: str) -> Fraction:
     """Size of a unit in base units; 1 for an unknown one."""
     return unit_table().get(unit, ("", Fraction(1)))[1]
+
+
+def same_unit(a: str, b: str) -> bool:
+    """Whether two texts are names of one unit or currency ("tbsp", "tablespoon")."""
+    table = unit_table()
+    unit_a, unit_b = table.get(a.strip().lower()), table.get(b.strip().lower())
+    return unit_a is not None and unit_a == unit_b

@@ -129,8 +129,8 @@ json_values = st.recursive(
 )
 kinds = st.none() | st.sampled_from(sorted(KINDS)) | st.just("no such kind")
 TYPED_WORDS = """
-half past one twenty two hundred and a third of march may 2019 next friday week $ % 7:30 pm 31/02 0 -5 1.5 ½ in the evening
-ago noon q3 first p1d 1e5 1,0 point minus from to not new york or 00 # _ 24:00 3/0
+half past one twenty two hundred and a third of march may 2019 next friday week $ % 7:30 pm 31/02 0 -5 1.5 ½ in
+the evening ago noon q3 first p1d 1e5 1,0 point minus from to not new york or 00 # _ 24:00 3/0
 """
 phrases = st.lists(st.sampled_from(sorted(TYPED_WORDS.split())), max_size=7).map(" ".join)
 

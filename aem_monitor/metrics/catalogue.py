@@ -305,7 +305,7 @@ _SELF: Final = (
         "aem_monitor_recognised_conversations_total",
         Kind.COUNTER,
         "Conversations recognised as a play of a golden dialog.",
-        (Label("by", "what named the dialog", ("id", "text", "similarity", "history")),),
+        (Label("by", "what named the dialog", ("id", "text", "similar")),),
     ),
     Metric("aem_monitor_queue_depth", Kind.GAUGE, "Batches that wait for the engine."),
     Metric("aem_monitor_queue_capacity", Kind.GAUGE, "Most batches that may wait; sources are held back beyond."),

@@ -204,7 +204,7 @@ def _tool(turn: TurnVerdict, golden_tools: Collection[str]) -> str:
     if turn.kind is TurnKind.RESPONSE:
         return ""
     if turn.turn_no is None or turn.detail in _EXTRA:
-        return next((name for name in (turn.called, turn.tool) if name and name in golden_tools), OTHER)
+        return next((name for name in (turn.tool, turn.called) if name and name in golden_tools), OTHER)
     return turn.tool or OTHER
 
 

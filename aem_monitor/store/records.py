@@ -5,7 +5,7 @@ from typing import Final
 
 from aem_monitor.model.verdict import RunResult
 
-MAX_PAGE: Final = 500
+MAX_PAGE: Final = 1000
 """Most runs that one query returns; a larger limit is cut to it."""
 
 FINAL: Final = "final"

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
@@ -53,13 +53,11 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
 
     def runs(request: Request) -> Response:
         wanted = run_filter(request.query_params)
-        found = store.runs(wanted)
-        more = len(found) == wanted.limit
+        found = store.runs(replace(wanted, limit=wanted.limit + 1))
+        page = found[: wanted.limit]
+        more = len(found) > len(page)
         return StrictJSONResponse(
-            {
-                "runs": [_listed(one) for one in found],
-                "next": cursor_text(found[-1].cursor) if found and more else None,
-            }
+            {"runs": [_listed(one) for one in page], "next": cursor_text(page[-1].cursor) if more else None}
         )
 
     def run(request: Request) -> Response:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation
+from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
 from aem_monitor.golden.dialog import Dialog, ToolTurn
 from aem_monitor.model.conversation import NOT_CAPTURED, ToolCall
 from aem_monitor.model.jsonvalue import JSON
@@ -21,7 +21,7 @@ class ActionChecks:
     turn: ToolTurn
     call: ToolCall
     comparer: ArgumentComparer
-    explainer: Explainer | None = None
+    explainer: Explains | None = None
 
     def all(self) -> list[Check]:
         """Every check in the order in which a reason is picked: structural, completeness, truthfulness."""

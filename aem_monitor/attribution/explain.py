@@ -6,6 +6,7 @@ healthy result. A value is explained only by a *failed* turn that the judged one
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from aem_monitor.attribution.graph import Lift, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
@@ -41,6 +42,25 @@ class Evidence:
     user_texts: tuple[str, ...]
 
 
+class Explains(Protocol):
+    """What the checks of a turn ask about what is wrong in it."""
+
+    def differences(self, differences: Sequence[Difference]) -> Explanation:
+        """Explains all of them, or none: one own fault makes the whole value the turn's own."""
+
+    def missing(self, path: JSONPath) -> Explanation:
+        """A key that is not there."""
+
+    def not_called(self) -> Explanation:
+        """A call that never came."""
+
+    def unsaid(self, reply: str, lifts: Sequence[Lift]) -> Explanation:
+        """A fact that the reply leaves out."""
+
+    def claim(self, claim: Claim) -> Explanation:
+        """A claim that neither the reference nor any healthy source supports."""
+
+
 class Explainer:
     """Explains the differences of one turn by the outcomes of earlier ones."""
 
@@ -60,7 +80,7 @@ class Explainer:
         """Whether the turn depends on any failed turn at all."""
         return bool(self._failed)
 
-    def differences(self, differences: Iterable[Difference]) -> Explanation:
+    def differences(self, differences: Sequence[Difference]) -> Explanation:
         """Explains all of them, or none: one own fault makes the whole value the turn's own."""
         found = [self.missing(d.path) if d.missing else self.value(d) for d in differences]
         return _all(found)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation
+from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
 from aem_monitor.attribution.graph import Lift, TurnLinks
 from aem_monitor.attribution.lifting import Lifting
 from aem_monitor.golden.dialog import AgentTurn
@@ -27,7 +27,7 @@ class ReplyChecks:
     truncated: bool
     links: TurnLinks
     lifting: Lifting
-    explainer: Explainer
+    explainer: Explains
     oracle: Oracle
     healthy: tuple[JSON, ...]
     whole: bool = False

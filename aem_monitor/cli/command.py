@@ -33,6 +33,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("run", "run the monitor", "aem_monitor.cli.run"),
     Command("replay", "score the conversations in OTLP files", "aem_monitor.cli.replay"),
+    Command("score", "score annotated dialogs, gold and prediction side by side", "aem_monitor.cli.score"),
     Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
     Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),

@@ -13,7 +13,14 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.pool import StaticPool
 
 from aem_monitor.errors import StoreError
@@ -40,12 +47,24 @@ _SQLITE_REASONS: Final = {
     sqlite3.SQLITE_IOERR: "unavailable",
 }
 
+_SQLSTATE_REASONS: Final = {
+    "53100": "full",
+    "25006": "readonly",
+    "42501": "readonly",
+    "55P03": "locked",
+    "40P01": "locked",
+    "40001": "locked",
+    "XX001": "corrupt",
+    "XX002": "corrupt",
+}
+"""PostgreSQL's condition codes (appendix A of its manual)."""
+
 _ADVICE: Final = {
     "locked": "another process holds the database; stop it, or give each replica its own",
     "full": "free space on the file system; nothing was stored and the run will be offered again",
     "corrupt": "move the file away or restore a backup",
-    "readonly": "let the user that runs aem-monitor write the file and its folder",
-    "unavailable": "check that the folder exists and the disk is healthy",
+    "readonly": "let the user that runs aem-monitor write the database",
+    "unavailable": "check that the folder exists and the disk is healthy, or that the server runs and can be reached",
 }
 
 
@@ -89,7 +108,10 @@ def _reason(error: SQLAlchemyError) -> str:
     if isinstance(code, int):
         # The low byte is the primary result code (sqlite.org/rescode.html).
         return _SQLITE_REASONS.get(code & 0xFF, "other")
-    return "unavailable" if error.connection_invalidated else "other"
+    state = getattr(error.orig, "sqlstate", None)
+    if isinstance(state, str):
+        return _SQLSTATE_REASONS.get(state, "other")
+    return "unavailable" if isinstance(error, OperationalError) or error.connection_invalidated else "other"
 
 
 def _sqlite(url: URL) -> Engine:

@@ -176,6 +176,7 @@ def _merged(member: Member) -> ToolReading:
             tool=merged.tool or other.tool,
             action=merged.action or (other.action if merged.tool is None else None),
             handoff=merged.handoff or other.handoff,
+            failed=merged.failed or other.failed,
         )
     return merged
 
@@ -223,7 +224,7 @@ def _from_span(
     error = next(
         (one.reading.error for one in (node, *member.twins) if one.reading and one.reading.error is not None), None
     )
-    failed = request.result.failed if request is not None else None
+    failed = tool.failed or (request is not None and bool(request.result.failed))
     asked = request.step if request is not None and request.step is not None else None
     if asked is None and steps:
         asked = steps[min(_round_by_time(member, steps)[0], len(steps) - 1)]
@@ -234,7 +235,7 @@ def _from_span(
         arguments_truncated=arguments_cut,
         result=result.value,
         result_truncated=result.truncated,
-        error=_error(error, result, failed, context.settings),
+        error=_error(error, result, failed=failed, settings=context.settings),
         start_ns=node.start,
         end_ns=node.end,
         trace_id=node.span.trace_id,
@@ -257,7 +258,7 @@ def _from_request(
         arguments_truncated=request.truncated,
         result=request.result.value,
         result_truncated=request.result.truncated,
-        error=_error(None, request.result, None, context.settings),
+        error=_error(None, request.result, failed=False, settings=context.settings),
         start_ns=when,
         end_ns=when,
         trace_id=home.span.trace_id,
@@ -298,7 +299,7 @@ def _names_assistant(name: str, result: Captured) -> bool:
     return folded(str(result["assistant"])) == target
 
 
-def _error(said: str | None, result: Unwrapped, failed: bool | None, settings: AssemblySettings) -> str | None:
+def _error(said: str | None, result: Unwrapped, *, failed: bool, settings: AssemblySettings) -> str | None:
     text = result.value if isinstance(result.value, str) else None
     if said is not None:
         return said or text or ""

@@ -81,13 +81,15 @@ def _exchange(reading: ExchangeReading, traces: tuple[str, ...]) -> Exchange:
 
 
 def _ids(readings: Sequence[ExchangeReading]) -> tuple[str, ...]:
-    """All ids, best first: shared by all before made for one exchange, then by precedence, then by time."""
+    """All ids, best first: by precedence, then by time. Where the best ones are made anew for each exchange, those that
+    exchanges share go before them."""
     held = Counter(value for one in readings for value in {candidate.value for candidate in one.ids})
-    several = len({one.ids[0].value for one in readings if one.ids}) > 1
+    ranks = [one.ids[0].rank for one in readings if one.ids]
+    anew = len({one.ids[0].value for one in readings if one.ids and one.ids[0].rank == min(ranks)}) > 1
     best: dict[str, tuple[bool, int, int]] = {}
     for place, one in enumerate(sorted(readings, key=order_of)):
         for candidate in one.ids:
-            rank = (several and held[candidate.value] == 1 and len(readings) > 1, candidate.rank, place)
+            rank = (anew and held[candidate.value] == 1, candidate.rank, place)
             best[candidate.value] = min(best.get(candidate.value, rank), rank)
     return tuple(sorted(best, key=lambda value: best[value]))
 

@@ -139,6 +139,7 @@ def read_tool(
         arguments_truncated=cut,
         result=unwrapped.value,
         result_truncated=unwrapped.truncated or outgoing.truncated,
+        failed=bool(unwrapped.failed),
         transport="mcp.method.name" in attributes,
     )
 

@@ -17,6 +17,8 @@ from aem_monitor.conventions.messages import (
     Messages,
     Role,
     is_content,
+    mark_cut,
+    read_content,
     read_message,
     read_messages,
 )
@@ -111,31 +113,31 @@ def _choice(fields: Mapping[str, JSON]) -> Messages:
 
 
 def _single(fields: Mapping[str, JSON], role: Role) -> Messages:
+    """One message of an event. Span events carry lists as JSON text; a tool's result keeps its own text form."""
     body = dict(fields)
     cut = False
-    for key in ("content", "tool_calls"):
-        # Span events carry lists as JSON text: the content of a tool's result keeps its own text form.
-        value = body.get(key)
-        if isinstance(value, str) and (role is not Role.TOOL or key == "tool_calls"):
-            parsed = parse_nested(value)
-            if is_content(parsed.value) or key == "tool_calls":
-                body[key], cut = parsed.value, cut or parsed.truncated
-    message = read_message(body, role)
-    if message is None:
-        return Messages(())
-    return Messages((message,), cut)
+    if isinstance(body.get("content"), str) and role is not Role.TOOL:
+        body["content"], cut = read_content(str(body["content"]))
+    if isinstance(body.get("tool_calls"), str):
+        parsed = parse_nested(body["tool_calls"])
+        body["tool_calls"], cut = parsed.value, cut or parsed.truncated
+    return _one(read_message(body, role), cut=cut)
 
 
 def _opened(value: JSON, role: Role) -> Messages:
     """A message, its content blocks or text, or the JSON text of one of them."""
-    if value is None:
-        return Messages()
+    cut = False
     if isinstance(value, str):
-        parsed = parse_nested(value)
-        if is_content(parsed.value):
-            return read_messages(value, role)
-    message = read_message(value, role)
-    return Messages((message,) if message else ())
+        value, cut = read_content(value)
+    found = read_messages(value, role) if is_content(value) else _one(read_message(value, role), cut=False)
+    return Messages((*found.items[:-1], mark_cut(found.items[-1]))) if cut and found else found
+
+
+def _one(message: Message | None, *, cut: bool) -> Messages:
+    """A cut goes through this message only: what other events say is whole."""
+    if message is None:
+        return NO_MESSAGES
+    return Messages((mark_cut(message) if cut else message,))
 
 
 def _event_fields(attributes: Attributes) -> Mapping[str, JSON]:

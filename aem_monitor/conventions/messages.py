@@ -25,6 +25,9 @@ _RESULT_TYPES: Final = frozenset(
 _UNSPOKEN_TYPES: Final = frozenset({"reasoning", "thinking", "blob", "uri", "file", "image", "image_url", "audio"})
 _KNOWN_TYPES: Final = _TEXT_TYPES | _CALL_TYPES | _RESULT_TYPES | _UNSPOKEN_TYPES
 _CONTENT_KEYS: Final = frozenset({"parts", "content", "tool_calls"})
+_IDENTIFIERS: Final = frozenset(
+    {"name", "id", "call_id", "role", "type", "toolName", "tool_name", "toolUseId", "toolCallId", "tool_call_id"}
+)
 _CALL_REPR: Final = re.compile(r"^\s*ResponseFunctionToolCall\(")
 _REPR_FIELD: Final = re.compile(r"\b(arguments|call_id|name)='((?:[^'\\]|\\.)*)'")
 
@@ -135,11 +138,13 @@ def read_messages(value: JSON, default: Role) -> Messages:
     if isinstance(value, str):
         parsed = parse_nested(value)
         value, cut = parsed.value, parsed.truncated
+        if cut:
+            value = _without_cut_identifier(value)
     if isinstance(value, Mapping) and isinstance(value.get("messages"), Sequence):
         value = value["messages"]
     items = _items(value, default)
     if cut and items:
-        items[-1] = _mark_cut(items[-1])
+        items[-1] = mark_cut(items[-1])
     return Messages(tuple(items), cut)
 
 
@@ -183,8 +188,28 @@ def is_content(value: JSON) -> bool:
     return False
 
 
+def read_content(value: str) -> tuple[JSON, bool]:
+    """The content that a text holds, and whether it was cut. Text that is no JSON of content stays text.
+
+    Of content that was cut before anything was said (``[{"te``) a text part without text remains.
+    """
+    parsed = parse_nested(value)
+    if is_content(parsed.value):
+        return _without_cut_identifier(parsed.value) if parsed.truncated else parsed.value, parsed.truncated
+    if parsed.truncated and _only_begun(parsed.value):
+        return [{"type": "text"}], True
+    return value, False
+
+
+def _only_begun(value: JSON) -> bool:
+    """Whether a cut value holds nothing but the beginning of a first block or message."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return not value or (len(value) == 1 and _only_begun(value[0]))
+    return isinstance(value, Mapping) and value.keys() <= {"type", "role"}
+
+
 def _is_typed_block(value: Mapping[str, JSON]) -> bool:
-    if value.get("type") in _KNOWN_TYPES or "toolUse" in value or "toolResult" in value:
+    if kind_of(value) in _KNOWN_TYPES or "toolUse" in value or "toolResult" in value:
         return True
     return value.keys() == {"text"}
 
@@ -223,7 +248,7 @@ def _has_typed_results(content: JSON) -> bool:
     if not isinstance(content, Sequence) or isinstance(content, str):
         return False
     return any(
-        isinstance(item, Mapping) and (item.get("type") in _RESULT_TYPES or "toolResult" in item) for item in content
+        isinstance(item, Mapping) and (kind_of(item) in _RESULT_TYPES or "toolResult" in item) for item in content
     )
 
 
@@ -252,13 +277,17 @@ def _spoken(text: str) -> Part:
 
 
 def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
-    kind = value.get("type")
+    kind = kind_of(value)
     if isinstance(value.get("toolUse"), Mapping):
         kind, value = "tool_use", value["toolUse"]  # type: ignore[assignment]
     elif isinstance(value.get("toolResult"), Mapping):
         kind, value = "tool_result", value["toolResult"]  # type: ignore[assignment]
     if kind in _UNSPOKEN_TYPES:
         return
+    if kind is None and "name" in value and "arguments" in value:
+        kind = "tool_call"
+    elif kind is None and "response" in value:
+        kind = "tool_call_response"
     if kind in _CALL_TYPES:
         call = _call(value)
         if call is not None:
@@ -274,6 +303,12 @@ def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
         yield from _parts(text, depth - 1)
     elif kind in _TEXT_TYPES:
         yield TextPart(None)
+
+
+def kind_of(value: Mapping[str, JSON]) -> str | None:
+    """The type that a content block names."""
+    kind = value.get("type")
+    return kind if isinstance(kind, str) else None
 
 
 def _call(value: Mapping[str, JSON]) -> CallPart | None:
@@ -303,7 +338,7 @@ def _result(value: Mapping[str, JSON], call_id: str | None, content: Captured) -
     return ResultPart(found, content, _text_or_none(value.get("name")), failed)
 
 
-def _mark_cut(message: Message) -> Message:
+def mark_cut(message: Message) -> Message:
     """The last message of a cut list: its last part is what the cut went through."""
     if not message.parts:
         return message
@@ -315,6 +350,21 @@ def _mark_cut(message: Message) -> Message:
     else:
         last = ResultPart(last.call_id, last.result, last.name, last.failed, truncated=True)
     return Message(message.role, (*message.parts[:-1], last), message.finish_reason)
+
+
+def _without_cut_identifier(value: JSON, depth: int = _MAX_NESTING) -> JSON:
+    """Without the name or id that a cut may have gone through: half a name is worse than none."""
+    if depth == 0:
+        return value
+    if isinstance(value, Mapping) and value:
+        key = next(reversed(list(value)))
+        kept = {name: item for name, item in value.items() if name != key}
+        if key in _IDENTIFIERS and isinstance(value[key], str):
+            return kept
+        return {**kept, key: _without_cut_identifier(value[key], depth - 1)}
+    if isinstance(value, Sequence) and not isinstance(value, str) and value:
+        return [*value[:-1], _without_cut_identifier(value[-1], depth - 1)]
+    return value
 
 
 def _first(value: Mapping[str, JSON], *keys: str) -> JSON:

@@ -37,9 +37,9 @@ class ToolReading:
 
     ``tool`` and ``action`` are an explicit pair (an MCP server and its tool), else None and split from ``name`` by
     rule. ``arguments`` None and ``result`` NOT_CAPTURED: not on this span, the model's messages may have them. ``bare``
-    is an argument value that lost its key. ``result`` is free of the framework's wrapping. ``transport``: the span is a
-    protocol's view of a call (an MCP client or server), the same call as a tool span above it. ``handoff``: control
-    passes to another agent.
+    is an argument value that lost its key. ``result`` is free of the framework's wrapping. ``failed``: the result
+    itself says so (``isError``). ``transport``: the span is a protocol's view of a call (an MCP client or server), the
+    same call as a tool span above it. ``handoff``: control passes to another agent.
     """
 
     name: str
@@ -51,6 +51,7 @@ class ToolReading:
     bare: Captured = NOT_CAPTURED
     result: Captured = NOT_CAPTURED
     result_truncated: bool = False
+    failed: bool = False
     transport: bool = False
     handoff: bool = False
 

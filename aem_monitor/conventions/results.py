@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aem_monitor.conventions.jsontext import parse_nested
+from aem_monitor.conventions.messages import kind_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -75,8 +76,8 @@ def _from_blocks(value: JSON, *, untyped: bool) -> Captured:
     for item in value:
         if not isinstance(item, Mapping) or not item.keys() <= _BLOCK_KEYS:
             return NOT_CAPTURED
-        kind = item.get("type")
-        if kind not in _CONTENT_TYPES and not (untyped and kind is None):
+        kind = kind_of(item)
+        if kind not in _CONTENT_TYPES and not (untyped and "type" not in item):
             return NOT_CAPTURED
         key = "json" if "json" in item else "text"
         if key not in item:

@@ -142,33 +142,30 @@ class OtlpEndpoint:
         if self.closing:
             raise _overloaded("shutting down")
         self._check_length(request)
-        chunks: list[bytes] = []
+        received = bytearray()
         try:
-            await self._receive(request, chunks)
-            body = b"".join(chunks)
+            await self._receive(request, received)
             if self._decoders is None:
                 self._decoders = anyio.CapacityLimiter(_DECODERS)
             peer = request.client.host if request.client else "unknown"
             return await to_thread.run_sync(
-                self._take, signal, content_type, body, zipped, peer, limiter=self._decoders
+                self._take, signal, content_type, bytes(received), zipped, peer, limiter=self._decoders
             )
         finally:
-            self._bytes_under_way -= sum(map(len, chunks))
+            self._bytes_under_way -= len(received)
 
     def _check_length(self, request: Request) -> None:
         length = request.headers.get("content-length", "")
         if length.isdecimal() and int(length) > self._limits.max_body_bytes:
             raise _too_large(f"body of {length} bytes is over the limit of {self._limits.max_body_bytes}")
 
-    async def _receive(self, request: Request, chunks: list[bytes]) -> None:
-        size = 0
+    async def _receive(self, request: Request, received: bytearray) -> None:
         try:
             with anyio.fail_after(self._body_seconds):
                 async for chunk in request.stream():
-                    chunks.append(chunk)
-                    size += len(chunk)
+                    received += chunk
                     self._bytes_under_way += len(chunk)
-                    if size > self._limits.max_body_bytes:
+                    if len(received) > self._limits.max_body_bytes:
                         raise _too_large(f"body is over the limit of {self._limits.max_body_bytes} bytes")
                     if self._bytes_under_way > self._max_bytes_under_way:
                         raise _overloaded("too many large requests at once")

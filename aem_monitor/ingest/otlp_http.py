@@ -134,7 +134,8 @@ class OtlpHttpSource:
             found = socket.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except OSError as error:
             raise ConfigError(f"{place}: {error.strerror or error}; name an address of this host") from error
-        family, kind, protocol, _, address = found[0]
+        # Of a name with several addresses (localhost) the IPv4 one: that is what exporters are mostly given.
+        family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
         listener = socket.socket(family, kind, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

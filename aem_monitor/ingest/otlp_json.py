@@ -5,6 +5,7 @@ request, a list of them, or an object that holds spans and log records both.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from enum import Enum
 from typing import Any, Final, TypeAlias
 
@@ -115,6 +116,14 @@ def _counts(counts: Counter[Skipped]) -> dict[str, int]:
     return {str(cause): number for cause, number in counts.items() if number}
 
 
+def _keys(holder: dict[str, Any]) -> Iterator[str]:
+    """The readable keys of an object's attributes."""
+    pairs = holder.get("attributes")
+    for pair in pairs if isinstance(pairs, list) else ():
+        if isinstance(pair, dict) and isinstance(key := pair.get("key", ""), str):
+            yield key
+
+
 class _Block:
     """One ResourceSpans or ResourceLogs with its checked parts: (scope, spans or records) pairs."""
 
@@ -175,10 +184,13 @@ class _Reader:
         return isinstance(name, str) and self._keep.in_name(name)
 
     def _any_named(self, holder: dict[str, Any]) -> bool:
+        # Not by _keys: for most spans of most bodies this is all that is done.
+        in_name = self._keep.in_name
         pairs = holder.get("attributes")
-        return isinstance(pairs, list) and any(
-            self._named(pair.get("key", "")) for pair in pairs if isinstance(pair, dict)
-        )
+        for pair in pairs if isinstance(pairs, list) else ():
+            if isinstance(pair, dict) and isinstance(key := pair.get("key", ""), str) and in_name(key):
+                return True
+        return False
 
 
 class _TraceReader(_Reader):
@@ -214,7 +226,8 @@ class _TraceReader(_Reader):
             for scope, spans in block.scoped
             for in_scope in (self._named(scope.get("name", "")),)
         ]
-        if not any(map(any, of_agent)) and not self._any_named(block.resource):
+        in_resource = self._keep.in_resource_name
+        if not any(map(any, of_agent)) and not any(map(in_resource, _keys(block.resource))):
             return False
         resource = self._resource(block)
         for (scope_object, spans), flags in zip(block.scoped, of_agent, strict=True):
@@ -284,16 +297,17 @@ class _TraceReader(_Reader):
     def _events(self, span: dict[str, Any]) -> tuple[SpanEvent, ...]:
         events = span.get("events")
         if not isinstance(events, list):
+            if events is not None:
+                self._altered[Altered.UNREADABLE_VALUE] += 1
             return ()
-        return tuple(
-            SpanEvent(
-                self._values.text(event.get("name")),
-                nanoseconds(field(event, "timeUnixNano", "time_unix_nano")),
-                self._attributes(event),
-            )
-            for event in self._values.bounded(events, self._limits.max_events)
-            if isinstance(event, dict)
-        )
+        decoded: list[SpanEvent] = []
+        for event in self._values.bounded(events, self._limits.max_events):
+            if not isinstance(event, dict):
+                self._altered[Altered.UNREADABLE_VALUE] += 1
+                continue
+            time_ns = nanoseconds(field(event, "timeUnixNano", "time_unix_nano"))
+            decoded.append(SpanEvent(self._values.text(event.get("name")), time_ns, self._attributes(event)))
+        return tuple(decoded)
 
     @staticmethod
     def _dropped(span: dict[str, Any]) -> int:

@@ -10,7 +10,7 @@ that share a trace with an agent span of the same body are kept, likewise; the r
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeVar, cast
 
 from google.protobuf.descriptor import Descriptor
@@ -23,14 +23,15 @@ from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Decoded
 from aem_monitor.ingest.causes import Altered, Skipped
 from aem_monitor.ingest.limits import Limits, check_body_size, check_item_count
+from aem_monitor.ingest.otlp_proto_values import ProtoReader
 from aem_monitor.ingest.otlp_repair import repair
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.ingest.wire import LENGTH, WireError, count_field, field_slices, read_field
-from aem_monitor.model.jsonvalue import AttributeValue
 from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, StatusCode
 
 _ZERO_TRACE: Final = bytes(16)
 _ZERO_SPAN: Final = bytes(8)
+_LAST_KIND: Final = 5
 _STATUS: Final = {0: StatusCode.UNSET, 1: StatusCode.OK, 2: StatusCode.ERROR}
 _BLOCK: Final = 1
 """Field number of ``resource_spans`` and ``resource_logs`` in their requests."""
@@ -151,89 +152,7 @@ def _skipped(counts: dict[Skipped, int] | Counter[Skipped]) -> dict[str, int]:
     return {str(cause): number for cause, number in counts.items() if number}
 
 
-class _ValueReader:
-    """Attribute values and what surrounds spans and log records."""
-
-    def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
-        self._keep = keep
-        self._altered = altered
-        self._max_chars = limits.max_attribute_chars
-        self._max_depth = limits.max_depth
-        self._max_entries = limits.max_attributes
-        self._max_events = limits.max_events
-
-    def text(self, text: str) -> str:
-        if len(text) <= self._max_chars:
-            return text
-        self._altered[Altered.STRING_CUT] += 1
-        return text[: self._max_chars]
-
-    def attributes(self, pairs: Any, depth: int = 1) -> dict[str, AttributeValue]:
-        decoded: dict[str, AttributeValue] = {}
-        longest = self._max_chars
-        for pair in self._bounded(pairs, self._max_entries):
-            key = pair.key
-            value = pair.value
-            if len(key) > longest:
-                key = self.text(key)
-            # The common case in line, a text that is not empty: this loop is where decoding spends its time.
-            if text := value.string_value:
-                decoded[key] = text if len(text) <= longest else self.text(text)
-            else:
-                decoded[key] = self.value(value, depth)
-        return decoded
-
-    def value(self, value: Any, depth: int = 1) -> AttributeValue:
-        match value.WhichOneof("value"):
-            case "string_value":
-                return self.text(value.string_value)
-            case "int_value":
-                return int(value.int_value)
-            case "bool_value":
-                return bool(value.bool_value)
-            case "double_value":
-                return float(value.double_value)
-            case "bytes_value":
-                return self._bytes(value.bytes_value)
-            case "array_value" | "kvlist_value" if depth > self._max_depth:
-                self._altered[Altered.TOO_DEEP] += 1
-                return None
-            case "array_value":
-                return [
-                    self.value(item, depth + 1) for item in self._bounded(value.array_value.values, self._max_entries)
-                ]
-            case "kvlist_value":
-                return self.attributes(value.kvlist_value.values, depth + 1)
-            case _:
-                # Unset, or an index into a string table that only profiles have.
-                return None
-
-    def resource(self, block: Any) -> Resource:
-        return Resource(self.attributes(block.resource.attributes))
-
-    def scope(self, scoped: Any) -> Scope:
-        scope = scoped.scope
-        return Scope(self.text(scope.name), self.text(scope.version))
-
-    def any_named(self, pairs: Iterable[Any]) -> bool:
-        """Whether a key of these attributes contains a marker."""
-        in_name = self._keep.in_name
-        return any(in_name(pair.key) for pair in pairs)
-
-    def _bytes(self, data: bytes) -> bytes:
-        if len(data) <= self._max_chars:
-            return data
-        self._altered[Altered.STRING_CUT] += 1
-        return data[: self._max_chars]
-
-    def _bounded(self, items: Any, limit: int) -> Any:
-        if len(items) <= limit:
-            return items
-        self._altered[Altered.TOO_MANY] += 1
-        return items[:limit]
-
-
-class _TraceReader(_ValueReader):
+class _TraceReader(ProtoReader):
     def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
         super().__init__(limits, keep, altered)
         self.spans: list[Span] = []
@@ -246,9 +165,10 @@ class _TraceReader(_ValueReader):
         of_agent = [
             [self._of_agent(span, in_scope) for span in spans]
             for scoped, spans in scoped_spans
-            for in_scope in (self._keep.in_name(scoped.scope.name),)
+            for in_scope in (self.keep.in_name(scoped.scope.name),)
         ]
-        if not any(map(any, of_agent)) and not self.any_named(block.resource.attributes):
+        in_resource = self.keep.in_resource_name
+        if not any(map(any, of_agent)) and not any(in_resource(pair.key) for pair in block.resource.attributes):
             return False
         resource = self.resource(block)
         for (scoped, spans), flags in zip(scoped_spans, of_agent, strict=True):
@@ -276,7 +196,7 @@ class _TraceReader(_ValueReader):
     def _of_agent(self, span: Any, in_scope: bool) -> bool:
         if in_scope or self.any_named(span.attributes):
             return True
-        in_name = self._keep.in_name
+        in_name = self.keep.in_name
         return any(in_name(event.name) for event in span.events)
 
     def _valid(self, span: Any) -> bool:
@@ -293,13 +213,13 @@ class _TraceReader(_ValueReader):
             span.span_id.hex(),
             self._parent(span.parent_span_id),
             self.text(span.name),
-            span.kind,
+            span.kind if 0 <= span.kind <= _LAST_KIND else 0,
             span.start_time_unix_nano,
             span.end_time_unix_nano,
             self.attributes(span.attributes),
             tuple(
                 SpanEvent(self.text(event.name), event.time_unix_nano, self.attributes(event.attributes))
-                for event in self._bounded(span.events, self._max_events)
+                for event in self.bounded(span.events, self.max_events)
             ),
             _STATUS.get(status.code, StatusCode.UNSET),
             self.text(status.message),
@@ -314,7 +234,7 @@ class _TraceReader(_ValueReader):
             span.span_id.hex(),
             self._parent(span.parent_span_id),
             self.text(span.name),
-            span.kind,
+            span.kind if 0 <= span.kind <= _LAST_KIND else 0,
             span.start_time_unix_nano,
             span.end_time_unix_nano,
             {},
@@ -330,11 +250,11 @@ class _TraceReader(_ValueReader):
             return None
         if len(parent) == 8:
             return parent.hex()
-        self._altered[Altered.UNREADABLE_VALUE] += 1
+        self.altered[Altered.UNREADABLE_VALUE] += 1
         return None
 
 
-class _LogReader(_ValueReader):
+class _LogReader(ProtoReader):
     def __init__(self, limits: Limits, keep: Prefilter, altered: Counter[str]) -> None:
         super().__init__(limits, keep, altered)
         self.logs: list[LogRecord] = []
@@ -344,12 +264,12 @@ class _LogReader(_ValueReader):
         """Read one ResourceLogs."""
         resource: Resource | None = None
         for scoped in block.scope_logs:
-            in_scope = self._keep.in_name(scoped.scope.name)
+            in_scope = self.keep.in_name(scoped.scope.name)
             scope = self.scope(scoped)
             for record in scoped.log_records:
                 name = _event_name(record)
                 trace_id, span_id = record.trace_id, record.span_id
-                if not (in_scope or self._keep.in_name(name) or self.any_named(record.attributes)):
+                if not (in_scope or self.keep.in_name(name) or self.any_named(record.attributes)):
                     self.skipped[Skipped.NO_AGENT_CONTENT] += 1
                 elif not span_id or span_id == _ZERO_SPAN:
                     self.skipped[Skipped.NO_SPAN_ID] += 1

@@ -14,20 +14,19 @@ class Prefilter:
     may say yes for text that only talks about a marker; the test by name then decides. The empty marker matches
     everything: ``Prefilter([""])`` keeps all spans in full. Without any marker nothing is kept.
 
+    ``span_markers`` count on spans, scopes and events but not on resources: attributes such as
+    ``deployment.environment.name``, by which canaries may be told from the rest, are on the resource of every service,
+    and would keep every span there is.
+
     Safe to share between threads.
     """
 
-    __slots__ = ("_bytes", "_known", "markers")
+    __slots__ = ("_bytes", "_known", "markers", "resource_markers")
 
-    def __init__(self, markers: Iterable[str]) -> None:
-        wanted = sorted(set(markers), key=lambda marker: (len(marker), marker))
-        # A marker that contains another one can find nothing that the shorter one would not.
-        shortest: list[str] = []
-        for marker in wanted:
-            if not any(other in marker for other in shortest):
-                shortest.append(marker)
-        self.markers: Final = tuple(shortest)
-        self._bytes: Final = tuple(marker.encode() for marker in shortest)
+    def __init__(self, markers: Iterable[str], span_markers: Iterable[str] = ()) -> None:
+        self.resource_markers: Final = _shortest(markers)
+        self.markers: Final = _shortest((*self.resource_markers, *span_markers))
+        self._bytes: Final = tuple(marker.encode() for marker in self.markers)
         # Attribute keys repeat from span to span. The cache is emptied when full: keys from outside are unbounded.
         self._known: Final[dict[str, bool]] = {}
 
@@ -47,3 +46,16 @@ class Prefilter:
         if len(name) <= 256:
             self._known[name] = found
         return found
+
+    def in_resource_name(self, name: str) -> bool:
+        """Whether the key of a resource attribute contains a marker that counts there."""
+        return any(marker in name for marker in self.resource_markers)
+
+
+def _shortest(markers: Iterable[str]) -> tuple[str, ...]:
+    """The markers without those that contain another one: they can find nothing that the shorter one would not."""
+    kept: list[str] = []
+    for marker in sorted(set(markers), key=lambda one: (len(one), one)):
+        if not any(other in marker for other in kept):
+            kept.append(marker)
+    return tuple(kept)

@@ -46,6 +46,21 @@ def agent_request(**fields: Any) -> ExportTraceServiceRequest:
     return request
 
 
+def json_span(**fields: Any) -> dict[str, Any]:
+    """A span of an agent in OTLP JSON."""
+    return {
+        "traceId": "5b8efff798038103d269b633813fc60c",
+        "spanId": "eee19b7ec3c1b174",
+        "attributes": [{"key": "gen_ai.system", "value": {"stringValue": "x"}}],
+        **fields,
+    }
+
+
+def json_request(*spans: dict[str, Any]) -> dict[str, Any]:
+    """A trace request of these spans in OTLP JSON."""
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
 def compliant_json(request: Any) -> dict[str, Any]:
     """The request as the OTLP specification spells it: hexadecimal ids, integer enums."""
     document: dict[str, Any] = MessageToDict(request, use_integers_for_enums=True)

@@ -18,7 +18,7 @@ from aem_monitor.ingest.batch import Decoded
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.otlp_json import decode_json, decode_logs_json, decode_traces_json
 from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
-from aem_monitor.model.jsonvalue import AttributeValue
+from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.model.span import Span, StatusCode
 from tests.ingest.requests import (
     AGENTS,
@@ -27,6 +27,8 @@ from tests.ingest.requests import (
     LIMITS,
     add_span,
     compliant_json,
+    json_request,
+    json_span,
     logs_requests,
     trace_requests,
 )
@@ -38,28 +40,9 @@ def decode(document: Any, limits: Limits = LIMITS) -> Decoded:
     return decode_traces_json(json.dumps(document).encode(), limits, AGENTS)
 
 
-def agent_span(**fields: Any) -> dict[str, Any]:
-    return {
-        "traceId": "5b8efff798038103d269b633813fc60c",
-        "spanId": "eee19b7ec3c1b174",
-        "attributes": [{"key": "gen_ai.system", "value": {"stringValue": "x"}}],
-        **fields,
-    }
-
-
-def request(*spans: dict[str, Any]) -> dict[str, Any]:
-    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
-
-
 def only(decoded: Decoded) -> Span:
     (span,) = decoded.spans
     return span
-
-
-def read_value(value: Any) -> tuple[AttributeValue, dict[str, int]]:
-    """What one attribute value is decoded to, and what was altered."""
-    decoded = decode(request(agent_span(attributes=[{"key": "gen_ai.x", "value": value}])))
-    return only(decoded).attributes["gen_ai.x"], dict(decoded.altered)
 
 
 @pytest.mark.parametrize("file", sorted((CORPUS / "accepted").iterdir()), ids=lambda file: str(file.stem))
@@ -87,7 +70,7 @@ def test_a_document_of_the_wrong_shape_is_refused(file: Path) -> None:
 
 def test_a_refusal_names_the_place() -> None:
     with pytest.raises(DecodeError, match=r"request\.resourceSpans\[0\]\.scopeSpans\[0\]\.spans\[1\] is int"):
-        decode({"resourceSpans": [{"scopeSpans": [{"spans": [agent_span(), 3]}]}]})
+        decode({"resourceSpans": [{"scopeSpans": [{"spans": [json_span(), 3]}]}]})
 
 
 @pytest.mark.parametrize("document", [{}, [], {"resourceSpans": []}, {"resourceSpans": None}, {"other": 1}])
@@ -95,76 +78,18 @@ def test_an_empty_request_is_fine(document: Any) -> None:
     assert decode(document) == Decoded()
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ({}, None),
-        (None, None),
-        ({"stringValue": ""}, ""),
-        ({"stringValue": None}, None),
-        ({"intValue": "-9223372036854775808"}, -(2**63)),
-        ({"intValue": 7}, 7),
-        ({"intValue": 7.0}, 7),
-        ({"intValue": "7.0"}, 7),
-        ({"intValue": "1e3"}, 1000),
-        ({"boolValue": False}, False),
-        ({"boolValue": "true"}, True),
-        ({"doubleValue": 1}, 1.0),
-        ({"doubleValue": "Infinity"}, math.inf),
-        ({"doubleValue": "-Infinity"}, -math.inf),
-        ({"doubleValue": "1.5"}, 1.5),
-        ({"bytesValue": "//8="}, b"\xff\xff"),
-        ({"bytesValue": "__8"}, b"\xff\xff"),
-        ({"bytesValue": ""}, b""),
-        ({"arrayValue": {}}, []),
-        ({"arrayValue": {"values": [{"intValue": "1"}, {}, {"stringValue": "a"}]}}, [1, None, "a"]),
-        ({"kvlistValue": {}}, {}),
-        ({"kvlistValue": {"values": [{"key": "k", "value": {"arrayValue": {"values": []}}}]}}, {"k": []}),
-        ({"kvlist_value": {"values": [{"key": "k", "value": {"int_value": 2}}]}}, {"k": 2}),
-        ("bare text", "bare text"),
-        (3, 3),
-        ({"futureValue": 1}, None),
-    ],
-)
-def test_a_value_is_read_from_every_spelling(value: Any, expected: AttributeValue) -> None:
-    read, altered = read_value(value)
-    assert read == expected
-    assert type(read) is type(expected)
-    assert altered == {}
-
-
-def test_nan_is_a_double_given_as_text() -> None:
-    read, _ = read_value({"doubleValue": "NaN"})
-    assert isinstance(read, float)
-    assert math.isnan(read)
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"intValue": "seven"},
-        {"intValue": True},
-        {"intValue": 1.5},
-        {"intValue": "9" * 5000},
-        {"doubleValue": "much"},
-        {"boolValue": 1},
-        {"bytesValue": "!!"},
-        {"stringValue": {"a": 1}},
-        {"arrayValue": {"values": 3}},
-        {"kvlistValue": {"values": "x"}},
-    ],
-)
-def test_an_unreadable_value_is_counted_and_the_span_stays(value: Any) -> None:
-    read, altered = read_value(value)
-    assert read in (None, "")
-    assert altered == {"unreadable_value": 1}
-
-
 @pytest.mark.parametrize("attributes", [{"a": 1}, "x", [3], [{"key": 3}]])
 def test_unreadable_attributes_are_counted_and_the_span_stays(attributes: Any) -> None:
     marked = {"name": "gen_ai.choice"}
-    decoded = decode(request(agent_span(attributes=attributes, events=[marked])))
+    decoded = decode(json_request(json_span(attributes=attributes, events=[marked])))
     assert only(decoded).attributes == {}
+    assert decoded.altered == {"unreadable_value": 1}
+
+
+@pytest.mark.parametrize(("events", "names"), [("x", []), ([3, {"name": "a"}], ["a"])])
+def test_unreadable_events_are_counted_and_the_span_stays(events: Any, names: list[str]) -> None:
+    decoded = decode(json_request(json_span(events=events)))
+    assert [event.name for event in only(decoded).events] == names
     assert decoded.altered == {"unreadable_value": 1}
 
 
@@ -184,7 +109,7 @@ def test_unreadable_attributes_are_counted_and_the_span_stays(attributes: Any) -
     ],
 )
 def test_a_span_with_an_invalid_id_is_skipped_and_counted(ids: dict[str, Any]) -> None:
-    decoded = decode(request(agent_span(), agent_span(**ids)))
+    decoded = decode(json_request(json_span(), json_span(**ids)))
     assert len(decoded.spans) == 1
     assert (decoded.skipped, decoded.seen_spans) == ({"invalid_id": 1}, 2)
 
@@ -194,68 +119,16 @@ def test_a_span_with_an_invalid_id_is_skipped_and_counted(ids: dict[str, Any]) -
     [("AAAAAAAAAAA=", {}), ("0000000000000000", {}), ("odd", {"unreadable_value": 1}), (5, {"unreadable_value": 1})],
 )
 def test_a_parent_that_is_none_makes_a_root(parent: Any, altered: dict[str, int]) -> None:
-    decoded = decode(request(agent_span(parentSpanId=parent)))
+    decoded = decode(json_request(json_span(parentSpanId=parent)))
     assert only(decoded).parent_span_id is None
     assert decoded.altered == altered
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [("SPAN_KIND_CLIENT", 3), ("client", 3), ("3", 3), (3.0, 3), (9, 0), ("SPAN_KIND_NEW", 0), (None, 0), ([], 0)],
-)
-def test_a_span_kind_is_read_from_every_spelling(kind: Any, expected: int) -> None:
-    assert only(decode(request(agent_span(kind=kind)))).kind == expected
-
-
-@pytest.mark.parametrize(
-    ("status", "expected"),
-    [
-        ({"code": "STATUS_CODE_OK"}, StatusCode.OK),
-        ({"code": "Error"}, StatusCode.ERROR),
-        ({"code": 7}, StatusCode.UNSET),
-        ({}, StatusCode.UNSET),
-        (None, StatusCode.UNSET),
-        ("ERROR", StatusCode.ERROR),
-    ],
-)
-def test_a_status_is_read_from_every_spelling(status: Any, expected: StatusCode) -> None:
-    assert only(decode(request(agent_span(status=status)))).status_code is expected
-
-
-@pytest.mark.parametrize(
-    ("time", "expected"),
-    [("12", 12), (12, 12), (1.764e18, 1764000000000000000), ("-1", 0), ("soon", 0), (None, 0), (2**64, 0)],
-)
-def test_a_time_is_nanoseconds_or_unknown(time: Any, expected: int) -> None:
-    assert only(decode(request(agent_span(startTimeUnixNano=time)))).start_ns == expected
-
-
-def test_limits_of_values_hold() -> None:
-    limits = Limits(max_attribute_chars=8, max_attributes=2, max_events=1, max_depth=2)
-    deep: dict[str, Any] = {"arrayValue": {"values": [{"arrayValue": {"values": [{"arrayValue": {"values": []}}]}}]}}
-    decoded = decode(
-        request(
-            agent_span(
-                attributes=[
-                    {"key": "gen_ai.a", "value": {"stringValue": "x" * 9}},
-                    {"key": "deep", "value": deep},
-                    {"key": "third", "value": {}},
-                ],
-                events=[{"name": "a"}, {"name": "b"}],
-            )
-        ),
-        limits,
-    )
-    assert only(decoded).attributes == {"gen_ai.a": "x" * 8, "deep": [[None]]}
-    assert [event.name for event in only(decoded).events] == ["a"]
-    assert decoded.altered == {"string_cut": 1, "too_deep": 1, "too_many": 2}
-
-
 def test_a_body_over_a_limit_is_refused() -> None:
     with pytest.raises(TooLargeError):
-        decode(request(agent_span()), Limits(max_body_bytes=10))
+        decode(json_request(json_span()), Limits(max_body_bytes=10))
     with pytest.raises(TooLargeError):
-        decode(request(agent_span(), agent_span()), Limits(max_spans=1))
+        decode(json_request(json_span(), json_span()), Limits(max_spans=1))
 
 
 @pytest.mark.parametrize("filling", ["[],", "{},", '{"a":[]},'])
@@ -267,32 +140,32 @@ def test_a_bomb_of_brackets_is_refused_before_it_is_parsed(filling: str) -> None
 
 def test_a_large_body_of_the_smallest_attributes_is_no_bomb() -> None:
     attribute = {"key": "gen_ai.a", "value": {"intValue": "1"}}
-    body = orjson.dumps(request(*[agent_span(attributes=[attribute] * 8)] * 12_000))
+    body = orjson.dumps(json_request(*[json_span(attributes=[attribute] * 8)] * 12_000))
     assert len(body) > 5 * 2**20
     assert len(decode_traces_json(body, LIMITS, AGENTS).spans) == 12_000
 
 
 def test_nan_and_infinity_in_bare_words_do_not_lose_the_request() -> None:
-    body = json.dumps(request(agent_span(attributes=[{"key": "gen_ai.x", "value": {"doubleValue": math.inf}}])))
+    body = json.dumps(json_request(json_span(attributes=[{"key": "gen_ai.x", "value": {"doubleValue": math.inf}}])))
     assert "Infinity" in body
     assert only(decode_traces_json(body.encode(), LIMITS, AGENTS)).attributes == {"gen_ai.x": math.inf}
 
 
 def test_invalid_utf8_is_replaced_and_counted() -> None:
-    body = json.dumps(request(agent_span(name="caf?"))).encode().replace(b"caf?", b"caf\xe9")
+    body = json.dumps(json_request(json_span(name="caf?"))).encode().replace(b"caf?", b"caf\xe9")
     decoded = decode_traces_json(body, LIMITS, AGENTS)
     assert only(decoded).name == "caf\ufffd"
     assert decoded.altered == {"invalid_utf8": 1}
 
 
 def test_a_lone_surrogate_is_replaced_and_counted() -> None:
-    decoded = decode(request(agent_span(name="a\ud83db", status={"message": "\U0001f600"})))
+    decoded = decode(json_request(json_span(name="a\ud83db", status={"message": "\U0001f600"})))
     assert (only(decoded).name, only(decoded).status_message) == ("a\ufffdb", "\U0001f600")
     assert decoded.altered == {"invalid_utf8": 1}
 
 
 def test_raw_control_characters_do_not_lose_the_request() -> None:
-    body = json.dumps(request(agent_span(name="a b"))).encode().replace(b"a b", b"a\x00\tb")
+    body = json.dumps(json_request(json_span(name="a b"))).encode().replace(b"a b", b"a\x00\tb")
     assert only(decode_traces_json(body, LIMITS, AGENTS)).name == "a\x00\tb"
 
 
@@ -300,7 +173,7 @@ def test_raw_control_characters_do_not_lose_the_request() -> None:
 def test_any_depth_of_nesting_is_cut_while_the_span_stays(levels: int) -> None:
     opening, closing = '{"arrayValue":{"values":[', "]}}"
     value = opening * levels + '{"stringValue":"]}"}' + closing * levels
-    body = json.dumps(request(agent_span(attributes=[{"key": "gen_ai.x", "value": "HERE"}], name="after")))
+    body = json.dumps(json_request(json_span(attributes=[{"key": "gen_ai.x", "value": "HERE"}], name="after")))
     decoded = decode_traces_json(body.replace('"HERE"', value).encode(), LIMITS, AGENTS)
     assert only(decoded).name == "after"
     depth, inner = 0, only(decoded).attributes["gen_ai.x"]
@@ -323,9 +196,22 @@ def test_other_spans_are_kept_as_links_or_skipped_as_in_protobuf() -> None:
     assert decoded == decode_traces_proto(message.SerializeToString(), LIMITS, AGENTS)
 
 
+def test_a_span_marker_on_a_resource_keeps_no_other_spans() -> None:
+    keep = Prefilter(["gen_ai."], ["service.name", "canary"])
+    message = ExportTraceServiceRequest()
+    add_span(message, {"http.route": "/"}, trace_id=b"h" * 16, name="health")
+    add_span(message, {"canary": "true"}, name="driver")
+    add_span(message)
+    body = message.SerializeToString()
+    decoded = decode_traces_proto(body, LIMITS, keep)
+    assert [(span.name, len(span.attributes)) for span in decoded.spans] == [("driver", 1), ("chat", 1)]
+    assert decoded.skipped == {"no_agent_content": 1}
+    assert decode_traces_json(json.dumps(compliant_json(message)).encode(), LIMITS, keep) == decoded
+
+
 def test_spans_and_logs_of_one_document_are_read_together() -> None:
     log = {"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "7uGbfsPBsXQ=", "eventName": "gen_ai.choice"}
-    document = {**request(agent_span()), "resourceLogs": [{"scopeLogs": [{"logRecords": [log]}]}]}
+    document = {**json_request(json_span()), "resourceLogs": [{"scopeLogs": [{"logRecords": [log]}]}]}
     body = json.dumps(document).encode()
     both = decode_json(body, LIMITS, AGENTS)
     assert (len(both.spans), len(both.logs)) == (1, 1)
@@ -388,7 +274,7 @@ def test_json_and_protobuf_of_a_request_give_the_same_logs(message: ExportLogsSe
 
 
 def test_a_body_cut_at_any_byte_is_refused() -> None:
-    body = orjson.dumps(request(agent_span(name="\u00fc")))
+    body = orjson.dumps(json_request(json_span(name="\u00fc")))
     for size in range(len(body)):
         with pytest.raises(DecodeError):
             decode_traces_json(body[:size], LIMITS, AGENTS)
@@ -412,12 +298,12 @@ JSON_VALUES = st.recursive(
 
 @given(
     st.dictionaries(
-        st.sampled_from(sorted({*agent_span(), "kind", "status", "events", "parentSpanId", "startTimeUnixNano"})),
+        st.sampled_from(sorted({*json_span(), "kind", "status", "events", "parentSpanId", "startTimeUnixNano"})),
         JSON_VALUES,
     )
 )
 def test_a_span_with_any_fields_is_kept_or_counted(fields: dict[str, Any]) -> None:
-    body = json.dumps(request(agent_span(**fields))).encode()
+    body = json.dumps(json_request(json_span(**fields))).encode()
     decoded = decode_traces_json(body, LIMITS, EVERYTHING)
     assert len(decoded.spans) + sum(decoded.skipped.values()) == decoded.seen_spans == 1
 

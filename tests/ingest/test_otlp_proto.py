@@ -143,6 +143,10 @@ def test_a_parent_that_is_none_makes_a_root(parent: bytes, altered: dict[str, in
     assert decoded.altered == altered
 
 
+def test_an_unknown_span_kind_is_unspecified() -> None:
+    assert only(decode(agent_request(kind=99))).kind == 0
+
+
 def test_times_are_kept_as_they_are() -> None:
     span = only(decode(agent_request(start_time_unix_nano=2**64 - 1, end_time_unix_nano=0)))
     assert (span.start_ns, span.end_ns) == (2**64 - 1, 0)

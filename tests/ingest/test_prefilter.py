@@ -25,6 +25,14 @@ def test_a_marker_that_contains_another_is_not_searched_for() -> None:
     assert Prefilter(["gen_ai.tool.name", "gen_ai.", "strands"]).markers == ("gen_ai.", "strands")
 
 
+def test_a_span_marker_counts_everywhere_but_on_resources() -> None:
+    keep = Prefilter(["aem.dialog.id"], ["deployment.environment"])
+    assert keep.in_bytes(b"deployment.environment.name")
+    assert keep.in_name("deployment.environment.name")
+    assert not keep.in_resource_name("deployment.environment.name")
+    assert keep.in_resource_name("aem.dialog.id")
+
+
 def test_without_markers_nothing_is_of_an_agent() -> None:
     keep = Prefilter([])
     assert not keep.in_bytes(b"gen_ai.")

@@ -33,7 +33,7 @@ def gunzip(body: bytes, max_bytes: int) -> bytes:
                 if size > max_bytes:
                     raise TooLargeError(
                         f"body is over the limit of {max_bytes} bytes after decompression; "
-                        "send smaller batches or raise max_body_bytes"
+                        "send smaller batches or raise the limit"
                     )
                 pieces.append(piece)
             inside = not member.eof

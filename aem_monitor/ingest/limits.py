@@ -32,7 +32,7 @@ def check_body_size(size: int, limits: Limits) -> None:
     if size > limits.max_body_bytes:
         raise TooLargeError(
             f"body of {size} bytes is over the limit of {limits.max_body_bytes}; "
-            "send smaller batches or raise max_body_bytes"
+            "send smaller batches or raise the limit"
         )
 
 
@@ -41,5 +41,5 @@ def check_item_count(count: int, limits: Limits, what: str) -> None:
     if count > limits.max_spans:
         raise TooLargeError(
             f"{count} {what} in one body are over the limit of {limits.max_spans}; "
-            "send smaller batches or raise max_spans"
+            "send smaller batches or raise the limit"
         )

@@ -243,7 +243,7 @@ def _from_span(
         call_id=tool.call_id or (request.call_ids[0] if request and request.call_ids else None),
         agent_name=_agent_name(node) or context.agent_name,
         model=asked.model if asked is not None else _agent_model(node),
-        handoff=call.handoff or _names_assistant(call.name, result.value),
+        handoff=call.handoff or _hands_over(call.name, arguments, result.value, context),
     )
 
 
@@ -265,7 +265,7 @@ def _from_request(
         call_id=request.call_ids[0] if request.call_ids else None,
         agent_name=_agent_name(home) or context.agent_name,
         model=request.step.model if request.step is not None else _agent_model(home),
-        handoff=call.handoff or _names_assistant(call.name, request.result.value),
+        handoff=call.handoff or _hands_over(call.name, request.arguments, request.result.value, context),
     )
 
 
@@ -291,12 +291,18 @@ def _call(name: str, tool: ToolReading | None, *, nested: bool, context: CallCon
     )
 
 
-def _names_assistant(name: str, result: Captured) -> bool:
-    """The OpenAI Agents SDK answers a hand-off with ``{"assistant": "<agent>"}``."""
+def _hands_over(name: str, arguments: Mapping[str, JSON] | None, result: Captured, context: CallContext) -> bool:
+    """A hand-off by its name and by an agent that arguments (``transfer_to_agent``, ``agent_name``) or result name.
+
+    The OpenAI Agents SDK answers a hand-off with ``{"assistant": "<agent>"}``.
+    """
     target = handoff_target(name)
-    if target is None or not isinstance(result, Mapping) or result.keys() != {"assistant"}:
+    if target is None:
         return False
-    return folded(str(result["assistant"])) == target
+    if isinstance(result, Mapping) and result.keys() == {"assistant"}:
+        return folded(str(result["assistant"])) == target
+    named = [folded(value) for value in (arguments or {}).values() if isinstance(value, str)]
+    return target == "agent" and any(value in context.agent_names for value in named)
 
 
 def _error(said: str | None, result: Unwrapped, *, failed: bool, settings: AssemblySettings) -> str | None:

@@ -16,6 +16,8 @@ import orjson
 from aem_monitor.model.jsonvalue import JSON, AttributeValue
 
 MAX_DEPTH: Final = 64
+_REDACTION_MARKS: Final = ("[redacted", "<redacted", "[scrubbed due to", "[filtered]")
+_LONGEST_MARK: Final = 80
 _WHITESPACE: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,6})?")
 _LITERALS: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
@@ -61,6 +63,11 @@ def parse_nested(value: JSON, levels: int = 3) -> Parsed:
         truncated = truncated or parsed.truncated
         value = parsed.value
     return Parsed(value, is_json, truncated)
+
+
+def redacted(text: str) -> bool:
+    """Whether a text is the mark that an exporter leaves where it took content away; no content was captured then."""
+    return len(text) <= _LONGEST_MARK and text.strip().lower().startswith(_REDACTION_MARKS)
 
 
 def to_json(value: AttributeValue, depth: int = MAX_DEPTH) -> JSON:

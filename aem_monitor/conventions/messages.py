@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias
 
-from aem_monitor.conventions.jsontext import parse, parse_nested
+from aem_monitor.conventions.jsontext import parse, parse_nested, redacted
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -267,7 +267,9 @@ def _parts(value: JSON, depth: int = _MAX_NESTING) -> Iterator[Part]:
 
 
 def _spoken(text: str) -> Part:
-    """Text, unless it is the Python repr of a call, which some emitters put where text belongs."""
+    """Text, unless it is the Python repr of a call, which some emitters put where text belongs, or a redaction mark."""
+    if redacted(text):
+        return TextPart(None)
     if _CALL_REPR.match(text):
         found = dict(_REPR_FIELD.findall(text))
         if found.get("name"):

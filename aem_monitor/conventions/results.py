@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aem_monitor.conventions.jsontext import parse_nested
+from aem_monitor.conventions.jsontext import parse_nested, redacted
 from aem_monitor.conventions.messages import kind_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
@@ -33,8 +33,8 @@ def unwrap(value: Captured, *, blocks: bool = False) -> Unwrapped:
     ``blocks``: the emitter always wraps results in Bedrock blocks (``[{"text": ..}]``), so untyped ones are wrapping
     too.
     """
-    if value is NOT_CAPTURED:
-        return Unwrapped(value)
+    if value is NOT_CAPTURED or (isinstance(value, str) and redacted(value)):
+        return Unwrapped(NOT_CAPTURED)
     parsed = parse_nested(value)
     current, cut = parsed.value, parsed.truncated
     failed: bool | None = None
@@ -49,6 +49,8 @@ def unwrap(value: Captured, *, blocks: bool = False) -> Unwrapped:
         blocks = blocks and isinstance(current, Mapping)
         parsed = parse_nested(inner)
         current, cut = parsed.value, cut or parsed.truncated
+    if isinstance(current, str) and redacted(current):
+        return Unwrapped(NOT_CAPTURED, failed=failed)
     return Unwrapped(current, cut, failed)
 
 

@@ -6,8 +6,9 @@ from aem_monitor.conventions.messages import CallPart, TextPart
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.registry import registry
 from aem_monitor.conventions.strands import SCOPE
+from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import AttributeValue
-from aem_monitor.model.span import SpanEvent
+from aem_monitor.model.span import Span, SpanEvent
 from tests.assembly.building import span
 from tests.assembly.recordings import assembled
 
@@ -139,3 +140,77 @@ def test_a_cycle_is_evidence_for_calls_whose_spans_are_lost() -> None:
     )
     assert conversation.exchanges[0].response is not None
     assert conversation.exchanges[0].response.text == "sorry"
+
+
+def test_redacted_contents_are_not_captured() -> None:
+    (conversation,) = assembled(
+        [
+            span(
+                "1",
+                scope=SCOPE,
+                attributes=AGENT,
+                events=[
+                    SpanEvent("gen_ai.user.message", 0, {"content": "[REDACTED]"}),
+                    SpanEvent("gen_ai.choice", 1, {"message": "[REDACTED]"}),
+                ],
+                end=9,
+            ),
+            span(
+                "2",
+                "1",
+                scope=SCOPE,
+                attributes={
+                    "gen_ai.operation.name": "execute_tool",
+                    "gen_ai.tool.name": "look",
+                    "gen_ai.tool.call.arguments": "[REDACTED]",
+                    "gen_ai.tool.call.result": "[REDACTED]",
+                },
+                start=1,
+                end=2,
+            ),
+        ]
+    )
+    (exchange,) = conversation.exchanges
+    assert exchange.user.text is None
+    assert exchange.response is not None
+    assert exchange.response.text is None
+    assert (exchange.calls[0].arguments, exchange.calls[0].result) == (None, NOT_CAPTURED)
+
+
+def test_a_swarm_is_one_turn_and_its_hand_offs_are_no_tools() -> None:
+    def inner(span_id: str, name: str, start: float) -> Span:
+        return span(
+            span_id, "1", scope=SCOPE, attributes={**AGENT, "gen_ai.agent.name": name}, start=start, end=start + 2
+        )
+
+    (conversation,) = assembled(
+        [
+            span(
+                "1",
+                scope=SCOPE,
+                attributes={"gen_ai.operation.name": "invoke_swarm", "gen_ai.agent.name": "swarm"},
+                events=[SpanEvent("gen_ai.user.message", 0, {"content": "book it"})],
+                end=9,
+            ),
+            inner("2", "triage", 1),
+            span(
+                "3",
+                "2",
+                scope=SCOPE,
+                attributes={
+                    "gen_ai.operation.name": "execute_tool",
+                    "gen_ai.tool.name": "handoff_to_agent",
+                    "gen_ai.tool.call.arguments": '{"agent_name": "flights", "message": "book"}',
+                },
+                start=1.5,
+                end=2,
+            ),
+            inner("4", "flights", 4),
+            span(
+                "5", "4", scope=SCOPE, attributes={"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "book"}
+            ),
+        ]
+    )
+    (exchange,) = conversation.exchanges
+    assert exchange.user.text == "book it"
+    assert sorted((call.name, call.handoff) for call in exchange.calls) == [("book", False), ("handoff_to_agent", True)]

@@ -126,8 +126,7 @@ class Daemon:
 
     def start(self) -> None:
         """Restore the totals, then open the doors: metrics first, sources last."""
-        self.metrics.restore(self.store.totals())
-        self._restore_gauges()
+        self._restore()
         self._watch()
         self._scorer.load()
         self.worker.start()
@@ -258,15 +257,20 @@ class Daemon:
             for (topic, partition), lag in source.lag().items()
         ]
 
-    def _restore_gauges(self) -> None:
+    def _restore(self) -> None:
+        last_seen = self.store.last_seen()
+        ignored = self.metrics.restore(self.store.totals(), last_seen)
+        if ignored:
+            _LOG.warning("%d stored totals belong to metrics that this version does not have", ignored)
         for dialog, ended in self.store.last_runs().items():
-            self.metrics.gauge("aem_dialog_last_run_timestamp_seconds", dialog=dialog).set(ended)
+            self.metrics.restore_gauge("aem_dialog_last_run_timestamp_seconds", ended, ended, dialog=dialog)
+        first_seen: dict[tuple[str, str], float] = {}
         for seen in self.store.releases():
-            if seen.release:
-                gauge = self.metrics.gauge(
-                    "aem_release_first_seen_timestamp_seconds", agent=seen.agent, release=seen.release
-                )
-                gauge.set(min(gauge.value or seen.first_seen, seen.first_seen))
+            first_seen.setdefault((seen.agent, seen.release), seen.first_seen)
+        for (agent, release), first in first_seen.items():
+            self.metrics.restore_gauge(
+                "aem_release_first_seen_timestamp_seconds", first, last_seen[release], agent=agent, release=release
+            )
 
     def _release(self, offsets: Mapping[Partition, int]) -> None:
         if offsets:

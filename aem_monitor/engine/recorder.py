@@ -88,7 +88,9 @@ class Recorder:
         if dialog.draft:
             return
         try:
-            self._store.note_release(agent, release, model, now)
+            if self._store.note_release(agent, release, model, now):
+                first = self._metrics.gauge("aem_release_first_seen_timestamp_seconds", agent=agent, release=release)
+                first.set(first.value or now)
         except StoreError as error:
             self._failed(error)
 

@@ -18,8 +18,9 @@ the scraper asks for. Prometheus keeps exemplars with `--enable-feature=exemplar
   replica has its own; sum over instances. All other counters start at zero.
 - **Labels are bounded.** A closed label has the values listed below. An open label has at most
   `metrics.max_label_values` values, or the limit given; what is new beyond it is counted under `{OTHER}`, as is every
-  new series of a metric that has 10,000, and `aem_monitor_series_limited_total` says how often. Values are cut after
-  128 characters.
+  new series of a metric that has 10,000, and `aem_monitor_series_limited_total` says how often. When a label is full, a
+  value that nothing was counted under for a week gives its room to a new one; its series disappear, and go on from
+  where they were if it comes back. Values are cut after 128 characters.
 - **Unknown** release or model is `{UNKNOWN}`. An empty value is, to Prometheus, a label that is not there.
 - **Zeros.** When a run of a golden dialog is opened under a release for the first time, the series that its verdict
   may add to are created with the value 0, so that `rate()` and `increase()` see the first increment: all results of

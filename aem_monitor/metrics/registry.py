@@ -3,7 +3,7 @@
 import math
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias, TypeVar
 
 from prometheus_client import CollectorRegistry
@@ -35,7 +35,9 @@ _COLLECTOR_ERRORS: Final = "aem_monitor_collector_errors_total"
 
 
 class Metrics:
-    """All metrics of the catalogue. Thread-safe; hold on to a series that is used often.
+    """All metrics of the catalogue. Thread-safe.
+
+    A series whose labels are all closed may be held on to; one with an open label may lose its room to another.
 
     Nothing about a bad name from outside raises: it is counted under ``other``. A metric or label that the catalogue
     does not have is an error of the program and raises ``KeyError`` or ``ValueError``.
@@ -56,12 +58,14 @@ class Metrics:
             registry: never the process-wide one of prometheus_client.
             max_label_values: most values of one open label (``metrics.max_label_values``).
             max_series: most series of one metric.
-            now: stamps exemplars (seconds since the epoch).
+            now: stamps exemplars and the use of label values (seconds since the epoch).
         """
         self.registry = registry
         self._clock = Clock(now)
-        self._bounds = LabelBounds(max_label_values, self._count_limited, max_series)
+        self._bounds = LabelBounds(max_label_values, self._count_limited, self._park, now, max_series)
         self._series: dict[str, dict[Labels, Series]] = {name: {} for name in CATALOGUE}
+        # Series without room: not exposed, but with their totals, which go on when their labels come back.
+        self._parked: dict[str, dict[Labels, Series]] = {name: {} for name in CATALOGUE}
         self._watched: dict[str, Callable[[], Readings]] = {}
         self._collectors: dict[str, Collector] = {}
         for metric in CATALOGUE.values():
@@ -119,27 +123,51 @@ class Metrics:
                 else:
                     series.inc(one.value)
 
-    def restore(self, totals: Iterable[Total]) -> int:
+    def restore(self, totals: Iterable[Total], last_seen: Mapping[str, float] | None = None) -> int:
         """Take up the totals where they were left. To be called once, before anything is counted.
 
-        Returns how many were ignored because this version has no such metric or labels.
+        Args:
+            totals: those of this replica.
+            last_seen: when each release was last seen (seconds since the epoch); if there are more of them than a
+                label may have values, the latest are exposed. The totals of the others wait for their return.
+
+        Returns how many totals were ignored because this version has no such metric or labels.
         """
+        seen = last_seen or {}
         ignored = 0
         with self._clock.lock:
-            for total in totals:
+            now = self._clock.now()
+            dated = [(seen.get(dict(total.labels).get("release", ""), now), total) for total in totals]
+            for used_at, total in sorted(dated, key=lambda one: -one[0]):
                 metric = CATALOGUE.get(total.metric)
-                if metric is None or tuple(name for name, _ in total.labels) != metric.label_names:
-                    ignored += 1
-                    continue
-                series = self._get(metric, self._bounds.fit(metric, dict(total.labels)))
-                if isinstance(series, Histogram):
-                    if total.bucket is not None:
-                        series.restore(total.bucket, total.count, total.value)
-                elif isinstance(series, Counter) and total.bucket is None:
-                    series.inc(total.value)
-                else:
+                known = metric is not None and tuple(name for name, _ in total.labels) == metric.label_names
+                if metric is None or not known or not self._take_up(metric, total, used_at):
                     ignored += 1
         return ignored
+
+    def restore_gauge(self, name: str, value: float, used_at: float, **labels: str) -> None:
+        """Take up a gauge, last set at ``used_at``, as ``restore`` takes up totals."""
+        metric = CATALOGUE[name]
+        stored = metric.label_set(**labels)
+        with self._clock.lock:
+            room = self._bounds.take_up(metric, stored, used_at)
+            series = (self._series if room else self._parked)[name].setdefault(stored, self._new(metric))
+            if not isinstance(series, Gauge):
+                raise TypeError(f"{name} is a {metric.kind.value}")
+            series.set(value)
+
+    def _take_up(self, metric: Metric, total: Total, used_at: float) -> bool:
+        room = self._bounds.take_up(metric, total.labels, used_at)
+        family = (self._series if room else self._parked)[metric.name]
+        series = family.setdefault(total.labels, self._new(metric))
+        if isinstance(series, Histogram):
+            if total.bucket is not None:
+                series.restore(total.bucket, total.count, total.value)
+        elif isinstance(series, Counter) and total.bucket is None:
+            series.inc(total.value)
+        else:
+            return False
+        return True
 
     # The collector protocol of prometheus_client
 
@@ -195,7 +223,8 @@ class Metrics:
         family = self._series[metric.name]
         series = family.get(labels)
         if series is None:
-            series = family[labels] = self._new(metric)
+            parked = self._parked[metric.name]
+            series = family[labels] = parked.pop(labels) if labels in parked else self._new(metric)
         return series
 
     def _new(self, metric: Metric) -> Series:
@@ -206,10 +235,16 @@ class Metrics:
         return Gauge(self._clock)
 
     def _admitted(self, one: Increment) -> Increment:
-        if one.labels in self._series[one.metric]:
-            return one
         labels = self._bounds.fit(CATALOGUE[one.metric], dict(one.labels))
         return one if labels == one.labels else Increment(one.metric, labels, one.value, one.bucket, one.trace_id)
+
+    def _park(self, label: str, value: str) -> None:
+        """A value lost its room: its series are no longer exposed."""
+        gone = (label, value)
+        for name, family in self._series.items():
+            for labels in [labels for labels in family if gone in labels]:
+                self._parked[name][labels] = family.pop(labels)
+                self._bounds.forget(CATALOGUE[name], labels)
 
     def _count_limited(self, metric: str, label: str) -> None:
         self._get(CATALOGUE[_LIMITED], (("metric", metric), ("label", label))).inc()  # type: ignore[union-attr]

@@ -241,6 +241,15 @@ class Store:
         found = self._read("load a provisional verdict", lambda connection: load_provisional(connection, 1, same))
         return found[0] if found else None
 
+    def last_seen(self) -> dict[str, float]:
+        """When each release was last seen with any agent and model (seconds since the epoch)."""
+        table = schema.releases_seen
+        query = select(table.c.release, func.max(table.c.last_seen).label("last_seen")).group_by(table.c.release)
+        return self._read(
+            "load releases",
+            lambda connection: {row.release: row.last_seen for row in connection.execute(query)},
+        )
+
     def last_runs(self) -> dict[str, float]:
         """Per dialog the end of its latest run (event time, seconds), drafts included."""
         table = schema.runs

@@ -160,6 +160,75 @@ def test_a_value_that_was_let_in_stays() -> None:
     assert releases(metrics) == {"1": 2, "other": 1}
 
 
+class Days:
+    """A clock that is moved by hand, in days."""
+
+    def __init__(self) -> None:
+        self.today = 20_000.0
+
+    def now(self) -> float:
+        return self.today * 86400
+
+
+def aging(days: Days, max_label_values: int) -> Metrics:
+    return Metrics(CollectorRegistry(), max_label_values, now=days.now)
+
+
+def test_a_release_that_is_no_longer_counted_makes_room_for_a_new_one() -> None:
+    days = Days()
+    metrics = aging(days, max_label_values=2)
+    metrics.apply([ran("1"), ran("2")])
+    days.today += 8
+    metrics.apply([ran("2"), ran("3")])
+    assert releases(metrics) == {"2": 2, "3": 1}
+
+
+def test_a_release_that_comes_back_goes_on_from_where_it_was() -> None:
+    days = Days()
+    metrics = aging(days, max_label_values=1)
+    metrics.apply([ran("1"), ran("1")])
+    days.today += 8
+    metrics.apply([ran("2")])
+    days.today += 8
+    metrics.apply([ran("1")])
+    assert releases(metrics) == {"1": 3}
+
+
+def test_a_flood_of_names_does_not_push_out_what_is_in_use() -> None:
+    days = Days()
+    metrics = aging(days, max_label_values=3)
+    for number in range(500):
+        metrics.apply([ran("1"), ran(f"invented-{number}")])
+        days.today += 0.01
+    found = releases(metrics)
+    assert found["1"] == 500
+    assert len(found) == 4
+    assert sum(found.values()) == 1000
+
+
+def test_the_latest_releases_are_exposed_after_a_restart_and_the_others_wait() -> None:
+    days = Days()
+    totals = [Total(RUNS, ran(release).labels, 5.0) for release in ("1", "2", "3")]
+    last_seen = {"1": days.now() - 30 * 86400, "2": days.now() - 86400, "3": days.now()}
+    metrics = aging(days, max_label_values=2)
+    assert metrics.restore(totals, last_seen) == 0
+    assert releases(metrics) == {"2": 5, "3": 5}
+    days.today += 6.5
+    metrics.apply([ran("3"), ran("1")])
+    assert releases(metrics) == {"1": 6, "3": 6}
+
+
+def test_a_gauge_is_restored_only_where_there_is_room() -> None:
+    days = Days()
+    metrics = aging(days, max_label_values=1)
+    name = "aem_release_first_seen_timestamp_seconds"
+    metrics.restore_gauge(name, 5.0, days.now(), agent="a", release="2")
+    metrics.restore_gauge(name, 1.0, 1.0, agent="a", release="1")
+    assert value(metrics, name, agent="a", release="2") == 5
+    assert value(metrics, name, agent="a", release="1") is None
+    assert value(metrics, name, agent="a", release="other") is None
+
+
 def test_a_release_is_let_in_to_all_metrics_or_none() -> None:
     metrics = new(max_label_values=1)
     metrics.apply([ran("1")])

@@ -171,6 +171,7 @@ class StoreContract:
         assert store.note_release("reporting", "1.0.0", "large-1", seen_at=300.0) is True
         seen = [(one.release, one.model, one.first_seen, one.last_seen) for one in store.releases()]
         assert seen == [("1.0.0", "small-1", 100.0, 200.0), ("1.0.0", "large-1", 300.0, 300.0)]
+        assert store.last_seen() == {"1.0.0": 300.0}
 
     def test_a_verdict_tells_of_its_release(self, store: Store) -> None:
         store.record_final(run("run-1", release="1.0.0"), [], stored_at=100.0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from aem_monitor.attribution import entry
 from aem_monitor.attribution.action import ActionChecks, call_name, not_reached, structural_passed
-from aem_monitor.attribution.explain import OWN_FAULT, Evidence, Explainer, Explanation
+from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation, Healthy
 from aem_monitor.attribution.graph import TurnLinks
 from aem_monitor.attribution.lifting import GoldenOrOwn, Lifting
 from aem_monitor.attribution.outcome import Outcome
@@ -240,7 +240,8 @@ class _Evaluation:
     # What both need
 
     def _means(self, turn: ScoredTurn) -> tuple[Lifting, Explainer]:
-        evidence = Evidence(self._healthy(), tuple(self.user_texts))
+        reference = turn.response if isinstance(turn, AgentTurn) else None
+        evidence = Healthy(self._healthy(), tuple(self.user_texts), reference)
         explainer = Explainer(self.links[turn.turn_no], self.outcomes, evidence, self.oracle)
         return Lifting(self.run.dialog, self.outcomes, self.oracle), explainer
 

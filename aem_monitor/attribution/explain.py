@@ -18,6 +18,8 @@ from aem_monitor.scoring.arguments import Difference
 from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle
 from aem_monitor.scoring.responses import Claim
+from aem_monitor.scoring.responses.evidence import name_words, significant
+from aem_monitor.scoring.values import Fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,15 @@ OWN_FAULT = Explanation()
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What healthy sources said before the judged turn: results of turns that passed and of allowed calls, the user."""
+class Healthy:
+    """What healthy sources said before the judged turn: results of turns that passed and of allowed calls, the user.
+
+    ``reference`` is what the judged turn is expected to say.
+    """
 
     results: tuple[JSON, ...]
     user_texts: tuple[str, ...]
+    reference: str | None = None
 
 
 class Explains(Protocol):
@@ -64,11 +70,12 @@ class Explains(Protocol):
 class Explainer:
     """Explains the differences of one turn by the outcomes of earlier ones."""
 
-    def __init__(self, links: TurnLinks, outcomes: Mapping[int, Outcome], evidence: Evidence, oracle: Oracle) -> None:
+    def __init__(self, links: TurnLinks, outcomes: Mapping[int, Outcome], evidence: Healthy, oracle: Oracle) -> None:
         self._links = links
         self._outcomes = outcomes
         self._evidence = evidence
         self._oracle = oracle
+        self._known: tuple[JSON, ...] = (*evidence.results, *evidence.user_texts, evidence.reference or "")
         self._failed = {
             number: outcome
             for number in _closure(links.depends_on, outcomes)
@@ -118,13 +125,43 @@ class Explainer:
         return _explained(traced) or self._uncaptured(lifts)
 
     def claim(self, claim: Claim) -> Explanation:
-        """A claim that neither the reference nor any healthy source supports."""
-        traced = [
+        """A claim that neither the reference nor any healthy source supports.
+
+        Its facts may come from several sources; it is explained if each is said somewhere, one only by a failed turn.
+        """
+        if not claim.facts:
+            return _explained(self._saying(claim)) or self._uncaptured(())
+        traced: set[int] = set()
+        for fact in claim.facts:
+            told = self._told(fact)
+            if told is None:
+                return self._uncaptured(())
+            traced |= told
+        return _explained(traced) or self._uncaptured(())
+
+    def _saying(self, claim: Claim) -> list[int]:
+        return [
             number
             for number, outcome in self._failed.items()
-            if outcome.call is not None and any(self._oracle.supports(claim, source) for source in _sources(outcome))
+            if any(self._oracle.supports(claim, source) for source in _sources(outcome))
         ]
-        return _explained(traced) or self._uncaptured(())
+
+    def _told(self, fact: Fact) -> set[int] | None:
+        """The failed turns that a fact rests on; empty if healthy sources say it; None if nobody does."""
+        known = self._oracle.evidence(self._known)
+        if known.says(fact):
+            return set()
+        failed = {number: self._oracle.evidence(_sources(outcome)) for number, outcome in self._failed.items()}
+        saying = {number for number, evidence in failed.items() if evidence.says(fact)}
+        if saying:
+            return saying
+        name = name_words(fact)
+        if name is None:
+            return None
+        left = significant(name) - known.covers(name)
+        parts = {number: evidence.covers(name) & left for number, evidence in failed.items()}
+        covered = frozenset[int]().union(*parts.values())
+        return {number for number, part in parts.items() if part} if left <= covered else None
 
     def _came_from(self, lift: Lift, actual: JSON) -> bool:
         outcome = self._failed.get(lift.turn_no)

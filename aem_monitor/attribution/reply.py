@@ -11,6 +11,7 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis, Check, FailureReason, NotScored, SubMetric
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
 from aem_monitor.scoring.responses import Claim
+from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
 from aem_monitor.scoring.values import Fact
 
 
@@ -121,7 +122,7 @@ class ReplyChecks:
         return [lift for fact, lifts in self.links.text_lifts if _same_place(fact, texts, claim) for lift in lifts]
 
     def _unsupported(self, claim: Claim, score: float) -> Check | None:
-        if any(self.oracle.supports(claim, result) for result in self.healthy):
+        if self._borne_out(claim):
             return None
         why = self.explainer.claim(claim)
         return Check(
@@ -136,6 +137,19 @@ class ReplyChecks:
             explained_by=why.turns,
             basis=why.basis,
         )
+
+    def _borne_out(self, claim: Claim) -> bool:
+        """Whether healthy results, the user and the reference say together what the claim says."""
+        if any(self.oracle.supports(claim, result) for result in self.healthy):
+            return True
+        if not claim.facts or claim.fault not in {"fact", "name"}:
+            return False
+        known = self.oracle.evidence((*self.healthy, *self.oracle.context.given, self.turn.response or ""))
+        return all(known.says(fact) or self._worded(known, fact) for fact in claim.facts)
+
+    def _worded(self, known: Evidence, fact: Fact) -> bool:
+        name = name_words(fact)
+        return name is not None and significant(name) <= known.covers(name)
 
     def _mentions(self) -> list[Check]:
         return [self._mention(wanted, lifts) for wanted, lifts in self._wanted()]

@@ -16,6 +16,7 @@ from aem_monitor.errors import ScorerError
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses import Claim, ResponseJudgement, judge, mentions, supports
+from aem_monitor.scoring.responses.evidence import Evidence
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import Comparison, ValueContext, compare_values, occurrences, trivial
 
@@ -53,6 +54,8 @@ class Oracle:
         self._answers = answers or {}
         self._expert = expert
         self._known: dict[bytes, Comparison] = {}
+        # Keyed by identity; the sources are kept beside, so that no id is given to another object meanwhile.
+        self._evidence: dict[tuple[int, ...], tuple[tuple[JSON, ...], Evidence]] = {}
         self.questions: dict[str, Question] = {}
 
     @property
@@ -80,6 +83,14 @@ class Oracle:
     def supports(self, claim: Claim, evidence: JSON) -> bool:
         """Whether a tool's result or arguments say what the claim says."""
         return supports(claim, evidence, self._context, self._scorer)
+
+    def evidence(self, sources: Sequence[JSON]) -> Evidence:
+        """Sources made ready for look-ups of facts; kept, since one run asks the same sources often."""
+        key = tuple(id(source) for source in sources)
+        known = self._evidence.get(key)
+        if known is None:
+            known = self._evidence[key] = (tuple(sources), Evidence.read(sources, self._context))
+        return known[1]
 
     def occurs(self, value: JSON, within: JSON) -> Sequence[JSONPath]:
         """Where ``value`` stands in ``within``, in any typed form; a trivial value stands nowhere."""

@@ -14,7 +14,7 @@ from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, toke
 
 _BREAK: Final = re.compile(
     r"(?:(?<!\b[A-Z][.])(?<!\bMr[.])(?<!\bMrs[.])(?<!\bDr[.])(?<!\bSt[.])(?<!\bNo[.])(?<!\bvs[.])(?<!\bJr[.])(?<=[.!?])"
-    r"[\"')\]]*\s+|\n+|;\s+"
+    r"[\"')\]]*\s+|(?<=[a-z][.!?])(?=[A-Z][a-z])|\n+|;\s+"
     r"|,?\s+and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
     r"|,?\s+but\s+|,\s+however,?\s+)"
 )
@@ -38,7 +38,7 @@ _INTERJECTION: Final = re.compile(
     r"^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|you are welcome|welcome"
     r"|sure(?: thing)?"
     r"|of course|certainly|absolutely|great|okay|ok|alright|all right|no problem|my pleasure|sorry|bye|goodbye|got it"
-    r"|understood|perfect|yes|no|done|well|and|so)\b[\s,.!:-]*)+"
+    r"|understood|perfect|confirmed|yes|no|done|well|and|so)\b[\s,.!:-]*)+"
 )
 _WISH: Final = re.compile(
     r"^(?:i(?:'m| am) (?:so |very )?sorry|i apologi[sz]e|enjoy|have (?:a|fun|an)|i? ?hope|good luck"
@@ -60,12 +60,19 @@ arranged|made
 _VERB_OF: Final = {
     form: group.split()[0] for group in _ACTION_VERBS.replace("\n", "").split("|") for form in group.split()
 }
+SETTLED: Final = frozenset(
+    listed(
+        "booked reserved scheduled confirmed made arranged completed processed placed purchased ordered submitted set"
+    )
+)
+"""Actions that all say that what was asked for has been settled."""
+
 _PHATIC_WORDS: Final = 10
 _DONE: Final = re.compile(
     r"\b(?:(?:has|have|had|'ve|is|was|are|were|been|being|gets?|got)\s+"
     r"(?:(?:now|also|just|already|all|successfully|been|being|not|hereby|both|then)\s+)*"
     r"|(?:i|we)\s+(?:(?:now|also|just|already|successfully|then)\s+)*|^(?:successfully\s+)?)"
-    rf"(?P<verb>{'|'.join(sorted(_VERB_OF, key=len, reverse=True))})\b"
+    rf"(?P<verb>{'|'.join(sorted(_VERB_OF, key=len, reverse=True))})\b(?!\s+to\b)"
 )
 _FUTURE: Final = re.compile(
     r"\b(?:will|'ll|going to|would|can|could|to be|should|may|if|once|before|when|whether|unless|wants?"
@@ -109,6 +116,12 @@ def action_stem(action: str) -> str:
     return SYNONYMS.get(stem(action), stem(action))
 
 
+def negated(text: str) -> bool:
+    """Whether a clause says that something is not so. A "no" that only opens an answer says nothing about the rest."""
+    rest = _INTERJECTION.sub("", flat(text))
+    return negations(rest if tokens(rest) else text) > 0
+
+
 def asks(text: str) -> bool:
     """Whether a clause is a question, a request or an offer."""
     folded = flat(text).strip()
@@ -147,7 +160,7 @@ def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
                 text=stripped,
                 start=start + len(piece) - len(piece.lstrip()),
                 facts=stated,
-                negated=negations(stripped) % 2 == 1,
+                negated=negated(stripped),
                 action=None if asking else claimed_action(stripped),
                 asks=asking,
                 phatic=not stated and _is_phatic(stripped, asking),

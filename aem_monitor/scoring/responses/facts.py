@@ -26,7 +26,7 @@ _NOT_NAMES: Final = frozenset(
     september october november
     december am pm mr mrs ms dr miss usd eur gbp id url api pdf csv faq tv dj order confirmation note total let lets
     have has just
-    enjoy anything ok confirmed confirming starting leaving booking search found""")
+    enjoy anything first second third one two three ok confirmed confirming starting leaving booking search found""")
 )
 
 
@@ -35,6 +35,12 @@ def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
     text = text[:MAX_CHARS]
     found = [fact for fact in scan(text, context.reference_date) if _states(fact, text)]
     for fact in (*_quoted(text), *_names(text)):
+        # "Toy Story 4" is one name, not a name and a number.
+        found = [
+            other
+            for other in found
+            if not (other.kind == "number" and fact.start <= other.start and other.end <= fact.end)
+        ]
         if not any(fact.start < other.end and other.start < fact.end for other in found):
             found.append(fact)
     return tuple(sorted(found, key=lambda fact: fact.start))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aem_monitor.scoring.responses.claims import Claim, action_stem, claims
+from aem_monitor.scoring.responses.claims import SETTLED, Claim, action_stem, claims
 from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers.base import Scorer
@@ -22,9 +22,11 @@ from aem_monitor.scoring.values.strings import agree_facts
 from aem_monitor.scoring.values.text import compact, lemmas, surface
 from aem_monitor.scoring.values.words import tokens
 
+_NEXT_TO: Final = 2
 _RELATED: Final = 0.5
 """Share of content words from which two claims are about the same, so that their polarity can be compared."""
 
+_SUCCESS: Final = frozenset(lemmas("success successful successfully set complete"))
 _COVERED: Final = 0.45
 """Support from which a claim without facts counts as covered."""
 
@@ -168,9 +170,10 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
 
 def _acted(claim: Claim, known: _Text) -> bool:
     """Whether the reference tells of an action too, in another word ("booked" for "reserved")."""
-    return any(other.action is not None and not other.negated for other in known.claims) and bool(
-        set(lemmas(claim.text)) & known.lemmas
-    )
+    if claim.action not in SETTLED:
+        return False
+    told = {other.action for other in known.claims if other.action is not None and not other.negated}
+    return bool(_SUCCESS & known.lemmas or told & SETTLED)
 
 
 def _closest(claim: Claim, others: Sequence[Claim]) -> Claim | None:
@@ -200,7 +203,8 @@ def _missing(
         if claim.phatic:
             continue
         total += 1
-        absent = []
+        absent: list[Fact] = []
+        replaced: list[Fact] = []
         for fact in claim.facts:
             if reply.says(fact).accepts or given.says(fact).accepts:
                 continue
@@ -208,8 +212,11 @@ def _missing(
             if replacements[family]:
                 # Another value stands in its place: said, though wrong, which is for consistency to say.
                 replacements[family] -= 1
+                replaced.append(fact)
             else:
                 absent.append(fact)
+        # A house number and its street are replaced together.
+        absent = [fact for fact in absent if not any(_adjacent(fact, other) for other in replaced)]
         if absent:
             found.append(replace(claim, facts=tuple(absent), fault=_fact_fault(absent)))
             covered += 1 - len(absent) / len(claim.facts)
@@ -223,6 +230,10 @@ def _missing(
         if support < _COVERED:
             found.append(replace(claim, facts=(), fault="action" if claim.action else "content"))
     return tuple(found), close, covered / total if total else 1.0
+
+
+def _adjacent(a: Fact, b: Fact) -> bool:
+    return max(a.start, b.start) - min(a.end, b.end) <= _NEXT_TO
 
 
 def _family(fact: Fact) -> str:

@@ -179,7 +179,7 @@ _HOLIDAYS: Final = {
 
 _OPEN_YEAR: Final = rf"(?P<y>{_YEAR}|'\d{{2}})"
 _WHICH: Final = r"next|this|last|following|coming|upcoming|previous|past|current"
-_IN_PERIOD: Final = r"(?: of| in| for|,| -|/|-)? ?(?:the )?(?:fy |year |fiscal )?"
+_IN_PERIOD: Final = r"(?: of| in| for|,| -|/|-)? ?(?:the )?(?:fiscal )?(?:year |fy ?)?"
 _QUARTER: Final = (
     r"(?:(?:the )?(?P<word>first|second|third|fourth|1st|2nd|3rd|4th) (?:fiscal )?(?:quarter|half)"
     r"|(?:q|quarter |qtr )(?P<number>[1-4])|h(?P<number2>[12])|(?P<number3>[1-4])q)"
@@ -196,7 +196,7 @@ _NUMERIC: Final = (
 )
 _MONTH_DAY: Final = (
     rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{_MONTH})\.?[ /,-]*(?:the )?"
-    rf"(?P<d>{_DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:\s*,?\s*(?:of |in )?(?P<y>(?<!\d){_YEAR}|'\d{{2}}))?(?![\w])"
+    rf"(?P<d>{_DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:[\s,/-]*(?:of |in )?(?P<y>(?<!\d){_YEAR}|'\d{{2}}))?(?![\w])"
 )
 _DAY_MONTH: Final = (
     rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/.:$-])(?:the )?(?P<d>{_DAY})[ /-]*(?:day )?(?:of )?"
@@ -277,13 +277,13 @@ _RULES: Final = _compiled(
     (_NUMERIC, lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), _year(m["y"]))),
     (_MONTH_DAY, _month_and_day),
     (_DAY_MONTH, _month_and_day),
+    (rf"{_EDGE}(?:fy ?)?(?P<year>{_YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{_END}", _part_of_year),
     (rf"{_EDGE}{_QUARTER}(?:{_IN_PERIOD}(?P<year>{_YEAR}|'\d{{2}}))?{_END}", _part_of_year),
-    (rf"{_EDGE}(?P<year>{_YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{_END}", _part_of_year),
     (rf"{_EDGE}(?P<mon>{_MONTH})\.?[ ,/-]+(?:of |in )?{_OPEN_YEAR}{_END}", _month_of_year),
     (rf"{_EDGE}(?P<y>{_YEAR})[-/](?P<m>0[1-9]|1[0-2]){_END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (_DAY_OF_THIS_MONTH, _of_this_month),
-    (_NAMED_DAY, _named_day),
     (_NAMED_DAY_AFTER, _named_day),
+    (_NAMED_DAY, _named_day),
     (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
     (rf"{_EDGE}in {_UNITS_AHEAD}(?: time)?{_END}", _distance),
     (rf"{_EDGE}{_UNITS_AHEAD} {_BACK}{_END}", _distance),

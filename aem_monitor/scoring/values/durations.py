@@ -26,6 +26,9 @@ _UNITS: Final = {
     )
     for name in names.split()
 }
+_YEAR_MONTHS: Final = 12
+_FIRST_YEAR: Final = 1900
+_LAST_YEAR: Final = 2100
 _ONE_LETTER: Final = frozenset(listed("s h d w y"))
 _VAGUE: Final = {"few": 3, "a few": 3, "couple": 2, "couple of": 2, "a couple of": 2, "a couple": 2}
 _UNIT: Final = r"(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")"
@@ -57,24 +60,39 @@ def _iso(match: re.Match[str]) -> DurationForm | None:
     )
 
 
+def _unit_after(text: str, number: Fact, after_hours: bool) -> tuple[str, int] | None:
+    """The unit of time behind a number and its end. Units of one letter stand close; "m" are minutes only behind
+    hours."""
+    unit = _AFTER.match(text, number.end)
+    if unit is not None:
+        return None if unit["unit"] in _ONE_LETTER and unit.start("unit") != number.end else (unit["unit"], unit.end())
+    if after_hours and (number.text.endswith("m") or text.startswith("m", number.end)):
+        return "min", number.end + (0 if number.text.endswith("m") else 1)
+    return None
+
+
 def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
     """Number and unit, several of them joined ("1 hour and 30 minutes", "1h30m") added up."""
     start = end = -1
     months = seconds = Fraction(0)
+    last = ""
     for number in numbers:
         form = number.form
         if not isinstance(form, QuantityForm) or form.dimension not in ("", "length") or form.ordinal:
             continue
-        unit = _AFTER.match(text, number.end)
-        if unit is None or (unit["unit"] in _ONE_LETTER and unit.start("unit") != number.end):
-            continue
-        size_months, size_seconds = _UNITS[unit["unit"]]
         join = _JOIN.match(text, end) if end >= 0 else None
-        if join is None or join.end() != number.start:
+        joined = join is not None and join.end() == number.start
+        found = _unit_after(text, number, joined and last.startswith("h"))
+        if found is None:
+            continue
+        size_months, size_seconds = _UNITS[found[0]]
+        if size_months == _YEAR_MONTHS and _FIRST_YEAR <= form.value <= _LAST_YEAR:
+            continue  # "the 2015 year" is a date
+        if not joined:
             if end >= 0:
-                yield Fact("duration", original[start:end], start, end, DurationForm(months, seconds))
+                yield _ahead(text, original, start, end, DurationForm(months, seconds))
             start, months, seconds = number.start, Fraction(0), Fraction(0)
-        end = unit.end()
+        last, end = found
         value = form.value
         # "one hour and a half" is a half of the unit, said after it.
         half = _FRACTION_AFTER.match(text, end)

@@ -7,7 +7,8 @@ from typing import Final
 from aem_monitor.scoring.values.words import listed, stem
 
 NEGATIONS: Final = frozenset(
-    listed("""not no never none nothing nobody neither nor without cannot cant dont doesnt didnt wont wouldnt couldnt
+    listed("""not no non never none nothing nobody neither nor without cannot cant dont doesnt didnt wont wouldnt
+    couldnt
     shouldnt isnt
     arent wasnt werent hasnt havent hadnt unable unavailable impossible failed fails fail refused refuses declined
     declines
@@ -68,7 +69,8 @@ car automobile|taxi cab|bicycle bike|television tv|telephone phone|photo photogr
 avenue ave|street st|road rd|boulevard blvd|mount mt
 saint st|north n|south s|east e|west w|and &|incorporated inc|corporation corp|limited ltd|company co|department dept
 government govt|president pres|senator sen|professor prof
-police cops|purchase buy|begin start|commence start|finish end|assist help|require need|large big|small little
+police cops|purchase buy|permit allow|begin start|commence start|finish end|assist help|require need|large big
+small little
 sick ill|error mistake|quick fast|rapid fast|reply answer|respond answer
 """
 

@@ -107,3 +107,10 @@ VULGAR: Final = {
     "⅝": Fraction(5, 8),
     "⅞": Fraction(7, 8),
 }
+
+FROM_THE_END: Final = {
+    2: "next to last|next to the last|second to last|second last|penultimate|last but one|one before the last"
+    "|one before last",
+    3: "third to last|third last|antepenultimate|last but two",
+}
+"""Places counted from the end."""

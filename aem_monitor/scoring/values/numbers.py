@@ -10,6 +10,7 @@ from aem_monitor.scoring.values.forms import Fact, QuantityForm
 from aem_monitor.scoring.values.number_words import (
     ABBREVIATED,
     DENOMINATORS,
+    FROM_THE_END,
     ORDINALS,
     SCALES,
     SMALL,
@@ -31,7 +32,8 @@ _UNIT_BEFORE: Final = re.compile(
     r"|\b(?:dollars?|euros?|usd|eur|gbp|jpy|cny|rmb|inr|cad|aud|chf|rs\.?))\s*$"
 )
 _UNIT_AFTER: Final = re.compile(
-    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%元]|(?:us|american) dollars?"
+    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%元]|(?:us|american|canadian|australian) dollars?"
+    r"|chinese yuan|japanese yen|indian rupees?|british pounds?|swiss francs?"
     r"|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
 )
 _EXPONENT_LIMIT: Final = 60
@@ -268,7 +270,7 @@ class _Reader:
         if not match or read.ordinal or read.value.denominator != 1:
             return read
         if "/" in match[0]:
-            digits = re.compile(r"\d{1,9}(?![\d/.])").match(self.text, match.end())
+            digits = re.compile(r"\d{1,9}(?![\d/]|\.\d)").match(self.text, match.end())
             if not digits or not int(digits[0]):
                 return read
             return _Read(read.value / int(digits[0]), digits.end())
@@ -295,10 +297,56 @@ _START: Final = re.compile(
 )
 
 
+_AND_CENTS: Final = re.compile(r",? (?:and )?")
+
+
 def scan_numbers(text: str, original: str) -> Iterator[Fact]:
+    """Numbers and amounts in a folded text; "13 dollars and 45 cents" is one amount."""
+    held: Fact | None = None
+    for fact in _numbers(text, original):
+        whole = held and _with_cents(text, original, held, fact)
+        if whole:
+            yield whole
+            held = None
+            continue
+        if held:
+            yield held
+        held = fact
+    if held:
+        yield held
+
+
+_FROM_END: Final = {
+    place: re.compile(rf"(?<![\w-])(?:the )?(?:{words.replace(' ', '[ -]')})(?: one)?(?![\w-])")
+    for place, words in FROM_THE_END.items()
+}
+
+
+def scan_places_from_end(text: str, original: str) -> Iterator[Fact]:
+    """Ordinals that count from the end: "second to last", "the last but one"."""
+    for place, pattern in _FROM_END.items():
+        for match in pattern.finditer(text):
+            form = QuantityForm(Fraction(-place), ordinal=True)
+            yield Fact("number", original[match.start() : match.end()], match.start(), match.end(), form)
+
+
+def _with_cents(text: str, original: str, whole: Fact, cents: Fact) -> Fact | None:
+    a, b = whole.form, cents.form
+    if not isinstance(a, QuantityForm) or not isinstance(b, QuantityForm):
+        return None
+    join = _AND_CENTS.match(text, whole.end)
+    if b.unit not in ("cent", "cents") or a.dimension not in ("money:usd", "money:eur") or a.unit in ("cent", "cents"):
+        return None
+    if join is None or join.end() != cents.start:
+        return None
+    form = QuantityForm(a.value + b.value, a.dimension, a.unit)
+    return Fact("money", original[whole.start : cents.end], whole.start, cents.end, form)
+
+
+def _numbers(text: str, original: str) -> Iterator[Fact]:
     """Numbers said in a folded text, left to right, with unit or currency. ``original`` gives the words of the
     facts."""
-    pos = 0
+    pos = taken = 0
     while match := _START.search(text, pos):
         start = match.start()
         if text[start].isdigit() and start and (text[start - 1].isalpha() and not _UNIT_BEFORE.search(text, 0, start)):
@@ -308,15 +356,16 @@ def scan_numbers(text: str, original: str) -> Iterator[Fact]:
         if read is None or read.end <= start:
             pos = match.end()
             continue
-        fact = _with_unit(text, original, start, read)
+        fact = _with_unit(text, original, start, read, taken)
+        taken = fact.end
         pos = max(fact.end, match.end())
         yield fact
 
 
-def _with_unit(text: str, original: str, start: int, read: _Read) -> Fact:
+def _with_unit(text: str, original: str, start: int, read: _Read, taken: int) -> Fact:
     end, dimension, unit = read.end, "", ""
     size = Fraction(1)
-    before = _UNIT_BEFORE.search(text, max(0, start - 10), start)
+    before = _UNIT_BEFORE.search(text, max(taken, start - 10), start)
     if before and not read.ordinal:
         unit = before[1].replace(" ", "").rstrip(".")
         start = before.start()

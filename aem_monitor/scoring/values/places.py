@@ -98,6 +98,7 @@ _CONTINENTS: Final = {
     "antarctica": "AN",
 }
 _NAME: Final = re.compile(r"[^a-z]+")
+_MILLION: Final = 1000
 _DOMINANT: Final = 8
 """A city this many times larger than its namesakes is the one that the bare name means."""
 
@@ -157,10 +158,25 @@ def _ranked(table: dict[str, dict[Place, None]]) -> dict[str, tuple[Place, ...]]
     return {key: tuple(sorted(places, key=lambda place: -place.size)) for key, places in table.items()}
 
 
+def _likely(places: tuple[Place, ...], key: str) -> tuple[Place, ...]:
+    """Without the cities that bear the name of a country or region only as a second name: Mexico is not Mexico City
+    and Kansas not
+    Kansas City. A city of a million keeps the name of its region (New York)."""
+    kinds = {place.kind for place in places}
+    if not kinds & {"country", "region"}:
+        return places
+    floor = _MILLION if "country" not in kinds else 10**9
+    return tuple(
+        place
+        for place in places
+        if place.kind != "city" or place.size >= floor or _key(place.code.partition("/")[0]) == key
+    )
+
+
 def _look_up(text: str, hinted: bool) -> tuple[Place, ...]:
     text = text.strip(" .")
     known = gazetteer()
-    places = known.names.get(_key(text), ())
+    places = _likely(known.names.get(_key(text), ()), _key(text))
     letters = text.replace(".", "").replace(" ", "")
     if 2 <= len(letters) <= 3 and letters.isalpha() and (letters.isupper() or hinted):
         places = (*places, *known.codes.get(letters.upper(), ()))

@@ -10,7 +10,7 @@ from aem_monitor.scoring.values.dates import scan_dates
 from aem_monitor.scoring.values.durations import scan_durations
 from aem_monitor.scoring.values.forms import DateForm, Fact, QuantityForm
 from aem_monitor.scoring.values.identifiers import scan_identifiers
-from aem_monitor.scoring.values.numbers import scan_numbers
+from aem_monitor.scoring.values.numbers import scan_numbers, scan_places_from_end
 from aem_monitor.scoring.values.times import scan_times
 from aem_monitor.scoring.values.words import flat
 
@@ -35,6 +35,7 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     folded = _ISO_JOIN.sub(" ", flat(original))
     if not any(char.isdigit() for char in folded) and not _WORTH_SCANNING.search(folded):
         return ()
+    from_end = list(scan_places_from_end(folded, original))
     numbers = list(scan_numbers(folded, original))
     # "1.3e6", "115usd" and "2mil" look like identifiers but are numbers to the last character.
     identifiers = [
@@ -43,6 +44,7 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
         if not any(number.start <= fact.start and fact.end <= number.end for number in numbers)
     ]
     layers = (
+        from_end,
         list(scan_dates(folded, original, reference, expected=expected == "date")),
         list(scan_times(folded, original, bare_hours=expected == "time")),
         list(scan_durations(folded, original)),
@@ -71,9 +73,11 @@ _WORTH_SCANNING: Final = re.compile(
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|million"
     r"|billion"
     r"|trillion|dozen|half|zero|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
-    r"|to(?:day|morrow|night)|yesterday|now|moment|present(?:ly)?|currently|last|next|this|morning|afternoon|evening|night"
-    r"|noon|midday|midnight|weeks?|weekend|months?|years?|hours?|minutes?|days?|nights|christmas|xmas|halloween|new year"
-    r"|valentine'?s|mon|tues?|weds?|thurs?|fri|sat|sun|\w+day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|to(?:day|morrow|night)|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|currently|last|next|this|morning|afternoon|evening|night"
+    r"|noon|mid\\b|midday|midnight|weeks?|weekend|months?|years?|hours?|minutes?|days?|nights|christmas"
+    r"|xmas|halloween|new year|breakfast|lunch|dinner|dawn|dusk|sunrise|sunset|end of|business hours"
+    r"|valentine'?s|mon|tues?|weds?|thurs?|fri|sat|sun"
+    r"|\w+day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
     r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
 )
 """Cheap test that spares most texts without digits the recognisers: every word with which a worded value can begin."""

@@ -91,6 +91,13 @@ def coverage(a: str, b: str, scorer: Scorer) -> tuple[float, float]:
     return covered(words_a, nearest_a), covered(words_b, nearest_b)
 
 
+def names(text: str) -> list[str]:
+    """Capitalised words inside a text that is not in title case throughout; the first word proves nothing."""
+    words = re.findall(r"[^\W\d_][\w'.-]*", text)
+    capitalised = [word for word in words[1:] if word[0].isupper()]
+    return capitalised if len(capitalised) * 2 <= len(words) else []
+
+
 def same_words(a: str, b: str) -> bool:
     """Whether two texts have the same content words, inflection, order and synonyms aside."""
     words_a, words_b = lemmas(a), lemmas(b)

@@ -48,8 +48,12 @@ _CLOCK: Final = re.compile(
     rf"(?P<oclock> ?o[\"']? ?clock)?\s?\.?(?P<half>{_HALF})?{_ZONE}"
     rf"(?:,? ?(?P<after>{_PART}))?(?![\w:/%])"
 )
-_NAMED: Final = re.compile(r"\b(?:12 )?(?:(?P<noon>noon|midday)|(?P<midnight>midnight))\b")
-_VAGUE: Final = re.compile(r"\b(?:in the |this )?(?P<part>morning|afternoon|evening|night|tonight)\b")
+_NAMED: Final = re.compile(r"\b(?:12 )?(?:(?P<noon>noon|mid[- ]?day)|(?P<midnight>mid[- ]?night))\b")
+_VAGUE: Final = re.compile(
+    r"(?<!per )(?<!\ba )(?<!each )(?<!every )(?<!/)\b(?:in the |this )?"
+    r"(?P<part>morning|afternoon|evening|night|tonight|(?:breakfast|lunch|dinner) ?time|dawn|dusk|sunrise|sunset"
+    r"|day ?time|night ?time|end of (?:the )?day|business hours)\b"
+)
 
 
 def _halves(hour: int, part: str) -> int | None:
@@ -142,5 +146,9 @@ def scan_times(text: str, original: str, *, bare_hours: bool = False) -> Iterato
         yield Fact("time", original[match.start() : match.end()], match.start(), match.end(), form)
     for match in _VAGUE.finditer(text):
         yield Fact(
-            "time", original[match.start() : match.end()], match.start(), match.end(), TimeForm(key=match["part"])
+            "time",
+            original[match.start() : match.end()],
+            match.start(),
+            match.end(),
+            TimeForm(key=match["part"].replace(" ", "").replace("the", "")),
         )

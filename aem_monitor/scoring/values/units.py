@@ -57,13 +57,13 @@ percent 1/100    basis_points bps
 money:usd 1      $ usd us$ dollar dollars us_dollar us_dollars american_dollar american_dollars buck bucks
 money:usd 1/100  cent cents
 money:eur 1      € eur euro euros
-money:gbp 1      £ gbp pound pounds quid
-money:jpy 1      ¥ jpy yen
-money:cny 1      cny rmb 元 yuan renminbi
-money:inr 1      ₹ inr rs rupee rupees
-money:cad 1      cad c$ ca$
-money:aud 1      aud a$ au$
-money:chf 1      chf franc francs
+money:gbp 1      £ gbp british_pound british_pounds pound pounds quid
+money:jpy 1      ¥ jpy yen japanese_yen
+money:cny 1      cny rmb 元 chinese_yuan yuan renminbi
+money:inr 1      ₹ inr indian_rupee indian_rupees rs rupee rupees
+money:cad 1      cad c$ ca$ canadian_dollar canadian_dollars
+money:aud 1      aud a$ au$ australian_dollar australian_dollars
+money:chf 1      chf swiss_franc swiss_francs franc francs
 money:krw 1      ₩ krw won
 money:brl 1      brl r$ real reais
 money:mxn 1      mxn mx$ peso pesos

@@ -14,6 +14,9 @@ class AssemblySettings:
     attributes in order, ``resource:NAME`` is one of the agent's resource. ``tool_separators`` split a tool's name into
     tool and action, the first one found; ``tool_prefixes`` are removed before. ``error_prefixes`` begin the result text
     of a failed call. ``answer_tools`` are calls by which a framework answers. An ``end_marker`` counts unless false.
+
+    ``thread.id`` is no conversation id: OpenTelemetry's Java agent writes the number of the operating system's thread
+    there, on every span.
     """
 
     conversation_id: tuple[str, ...] = (
@@ -32,7 +35,6 @@ class AssemblySettings:
         "metadata.session_id",
         "metadata.conversation_id",
         "conversation.id",
-        "thread.id",
     )
     rejected_id_prefixes: tuple[str, ...] = ("[scrubbed", "[redacted", "<redacted", "[filtered", "***", "resp_")
     release: tuple[str, ...] = (

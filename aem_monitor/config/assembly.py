@@ -32,7 +32,6 @@ _CONVERSATION_IDS: Final = (
     "metadata.session_id",
     "metadata.conversation_id",
     "conversation.id",
-    "thread.id",
 )
 _RELEASES: Final = (
     "resource:service.version",

@@ -58,6 +58,20 @@ def test_what_is_no_id(value: str) -> None:
     assert (found.conversation_id, found.key) == (None, "a" * 32)
 
 
+def test_the_number_of_an_operating_system_thread_is_no_conversation() -> None:
+    # OpenTelemetry's Java agent writes thread.id on every span, also on a gateway's above the agent.
+    found = assembled(
+        [
+            span("0", attributes={"thread.id": 31}, trace="a" * 32),
+            agent("1", "0", user="x", conversation="one", trace="a" * 32),
+            span("2", attributes={"thread.id": 31}, trace="b" * 32),
+            agent("3", "2", user="y", conversation="two", trace="b" * 32),
+        ]
+    )
+    assert [one.conversation_id for one in found] == ["one", "two"]
+    assert all(not one.aliases for one in found)
+
+
 def test_the_list_of_attributes_is_configurable() -> None:
     settings = AssemblySettings(conversation_id=("shop.chat", "gen_ai.conversation.id"))
     (found,) = assembled([agent("1", user="x", more={"shop.chat": 17})], settings=settings)

@@ -8,11 +8,10 @@ from dataclasses import replace
 from aem_monitor.engine.plays import RunState
 from aem_monitor.errors import StoreError
 from aem_monitor.golden.play import Run
-from aem_monitor.metrics.catalogue import UNKNOWN
 from aem_monitor.metrics.increments import draft_zeros, increments, revision_increments, zeros
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.model.increment import Increment
-from aem_monitor.model.verdict import RunResult
+from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.store.records import RunFilter
 from aem_monitor.store.store import Store

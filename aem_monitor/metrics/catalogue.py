@@ -20,9 +20,6 @@ from aem_monitor.store.database import REASONS as STORE_REASONS
 OTHER: Final = "other"
 """The value that takes what a label has no room for."""
 
-UNKNOWN: Final = "unknown"
-"""The value of a label whose subject the spans do not carry."""
-
 
 class Kind(StrEnum):
     """Metric types of the Prometheus exposition formats."""

@@ -3,7 +3,8 @@
 import sys
 from collections.abc import Iterator
 
-from aem_monitor.metrics.catalogue import CATALOGUE, OTHER, UNKNOWN, Kind, Label, Metric
+from aem_monitor.metrics.catalogue import CATALOGUE, OTHER, Kind, Label, Metric
+from aem_monitor.model.verdict import UNKNOWN
 
 _INTRODUCTION = f"""\
 # Metrics

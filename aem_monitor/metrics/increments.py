@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Final
 
-from aem_monitor.metrics.catalogue import CATALOGUE, OTHER, ROOT_REASONS, RUN_RESULTS, UNKNOWN
+from aem_monitor.metrics.catalogue import CATALOGUE, OTHER, ROOT_REASONS, RUN_RESULTS
 from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import (
+    UNKNOWN,
     Check,
     FailureReason,
     MismatchDetail,

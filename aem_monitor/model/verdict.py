@@ -71,6 +71,9 @@ class TurnKind(StrEnum):
 MIXED: Final = "mixed"
 """Release or model of a run whose turns do not agree."""
 
+UNKNOWN: Final = "unknown"
+"""Agent, release or model that the spans do not carry, where a name is needed (a metric label)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Check:

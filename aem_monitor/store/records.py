@@ -58,7 +58,7 @@ class RunFilter:
 class ReleaseSeen:
     """When a release of an agent was first and last seen with a model (seconds since the epoch).
 
-    ``model`` is empty where the spans carry none.
+    Both are ``unknown`` where the spans carry none, as in the metrics.
     """
 
     agent: str

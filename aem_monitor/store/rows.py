@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final, overload
 
-from aem_monitor.model.verdict import RunResult
+from aem_monitor.model.verdict import MIXED, UNKNOWN, RunResult
 from aem_monitor.store.codec import encode_run, encode_turn
 
 # NUL ends a text of PostgreSQL, a lone surrogate is not UTF-8. The JSON columns keep both, escaped.
@@ -26,6 +26,17 @@ def outcome(result: RunResult) -> str:
     if result.test_pass is None:
         return "undecided"
     return "pass" if result.test_pass else "fail"
+
+
+def releases_of(result: RunResult) -> list[tuple[str, str]]:
+    """The releases and models that the turns of a run were judged for, as the metrics name them; none for a draft,
+    which is in no quality metric."""
+    if result.draft:
+        return []
+    pairs = {
+        (turn.release or result.release or UNKNOWN, turn.model or result.model or UNKNOWN) for turn in result.turns
+    }
+    return sorted(pair for pair in pairs if MIXED not in pair)
 
 
 def run_row(result: RunResult) -> dict[str, Any]:

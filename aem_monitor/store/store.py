@@ -19,7 +19,7 @@ from aem_monitor.store.codec import dump_json, encode_run, encode_turn
 from aem_monitor.store.database import WRITE, connect, in_memory, store_error
 from aem_monitor.store.queries import chunks, load_provisional, load_runs
 from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredRun
-from aem_monitor.store.rows import run_row, text_column, turn_rows
+from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
 from aem_monitor.store.totals import TotalsWriter, total_of
 
 T = TypeVar("T")
@@ -88,8 +88,8 @@ class Store:
             provisional = schema.provisional_runs
             connection.execute(delete(provisional).where(provisional.c.run_id == result.run_id))
             self._insert_run(connection, result, FINAL, stored_at, stored_at)
-            if result.release is not None:
-                self._see(connection, result.agent, result.release, result.model or "", stored_at)
+            for release, model in releases_of(result):
+                self._see(connection, result.agent, release, model, stored_at)
             self._totals.add(connection, increments)
             return True
 
@@ -146,7 +146,10 @@ class Store:
         self._write("add to the totals", lambda connection: self._totals.add(connection, increments))
 
     def note_release(self, agent: str, release: str, model: str, seen_at: float) -> bool:
-        """Remember when a release of an agent was seen with a model (empty if unknown); True when it is new."""
+        """Remember when a release of an agent was seen with a model, each ``unknown`` if the spans have none.
+
+        Returns True when it is new.
+        """
         return self._write("note a release", lambda connection: self._see(connection, agent, release, model, seen_at))
 
     def store_positions(self, positions: Mapping[Partition, int]) -> None:

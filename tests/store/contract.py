@@ -173,12 +173,18 @@ class StoreContract:
         assert seen == [("1.0.0", "small-1", 100.0, 200.0), ("1.0.0", "large-1", 300.0, 300.0)]
         assert store.last_seen() == {"1.0.0": 300.0}
 
-    def test_a_verdict_tells_of_its_release(self, store: Store) -> None:
+    def test_a_verdict_tells_of_the_releases_of_its_turns(self, store: Store) -> None:
         store.record_final(run("run-1", release="1.0.0"), [], stored_at=100.0)
         store.record_final(run("run-2", release=None, model=None), [], stored_at=200.0)
-        store.record_final(run("run-3", release="1.0.0"), [], stored_at=300.0)
+        both = (turn(1, release="1.0.0"), turn(2, release="2.0.0"), turn(3))
+        store.record_final(run("run-3", *both, release="mixed"), [], stored_at=300.0)
+        store.record_final(run("run-4", release="9.9.9", draft=True), [], stored_at=400.0)
         seen = [(one.agent, one.release, one.model, one.first_seen, one.last_seen) for one in store.releases()]
-        assert seen == [("reporting", "1.0.0", "small-1", 100.0, 300.0)]
+        assert seen == [
+            ("reporting", "1.0.0", "small-1", 100.0, 300.0),
+            ("reporting", "unknown", "unknown", 200.0, 200.0),
+            ("reporting", "2.0.0", "small-1", 300.0, 300.0),
+        ]
 
     def test_the_latest_run_of_a_dialog_is_known(self, store: Store) -> None:
         store.record_final(run("run-1", ended_ns=5_000_000_000), [], stored_at=100.0)

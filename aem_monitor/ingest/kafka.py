@@ -227,6 +227,8 @@ class KafkaSource:
             if _partition(item) is not None and not self._ownership.joined:
                 return
             if not isinstance(item, Batch | PartitionsRevoked | PartitionsAssigned):
+                if self._begins_again(item):
+                    continue
                 item = self._waiting[0] = self._batch(item)
             if isinstance(item, Batch) and item.position is not None:
                 # Before it is submitted: the engine may release it before this thread runs again.
@@ -236,6 +238,24 @@ class KafkaSource:
             self._waiting.popleft()
             if time.monotonic() >= until:
                 return
+
+    def _begins_again(self, message: Message) -> bool:
+        """Whether the partition has gone back (its topic was created anew, or lost its end with a broker).
+
+        What the engine knows of its offsets is then of another log: the partition is put before it as lost and gained.
+        """
+        place = (message.topic, message.partition)
+        expected = self._progress.next_offset(place)
+        if expected is None or message.offset >= expected:
+            return False
+        self._complaints.complain(
+            "back",
+            f"Kafka partition {message.topic}/{message.partition} went back from offset {expected} to "
+            f"{message.offset}: the topic was created anew or has lost messages; reading on from there.",
+        )
+        self._progress.assign([place])
+        self._waiting.extendleft([PartitionsAssigned(self.name, (place,)), PartitionsRevoked(self.name, (place,))])
+        return True
 
     def _batch(self, message: Message) -> Batch:
         position = Position(message.topic, message.partition, message.offset)

@@ -14,6 +14,7 @@ import pytest
 
 from aem_monitor.ingest.batch import Batch, Decoded, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
 from aem_monitor.ingest.kafka import KafkaSource
+from aem_monitor.ingest.kafka_group import Assigned
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
@@ -402,3 +403,48 @@ def test_a_missing_topic_is_said_waited_for_and_not_created(
         wait_until(lambda: queue.batches, "the message of the new topic")
         wait_until(lambda: source.up, "up")
         wait_until(lambda: len(source.lag()) == 3, "all its partitions")
+
+
+def test_a_topic_that_is_created_anew_is_read_from_its_beginning(
+    kafka_broker: KafkaBroker, settings: KafkaSettings, topic: str
+) -> None:
+    kafka_broker.produce(topic, message("old-1"), message("old-2"), partition=0)
+    queue = Queue()
+    with running(settings, queue) as source:
+        wait_until(lambda: len(queue.batches) == 2, "the old messages")
+        release_all(source, queue)
+        wait_until(lambda: kafka_broker.committed(settings.group_id) == {(topic, 0): 2}, "the commit")
+        admin = kafka_broker.admin()
+        admin.delete_topics([topic])
+        admin.close()
+        wait_until(lambda: not source.up, "the deletion noticed")
+        kafka_broker.create_topic(topic, partitions=2)
+        kafka_broker.produce(topic, message("new-1"), partition=0)
+        wait_until(lambda: len(queue.batches) == 3, "the new message")
+        source.release({(topic, 0): 1})
+        wait_until(lambda: kafka_broker.committed(settings.group_id) == {(topic, 0): 1}, "the commit of the new topic")
+    assert queue.offsets((topic, 0)) == [0, 1, 0]
+
+
+class Record:
+    """A message as the client hands it over."""
+
+    def __init__(self, offset: int) -> None:
+        self.topic, self.partition, self.offset = "spans", 0, offset
+        self.value: bytes | None = message()
+
+
+def test_a_partition_that_went_back_is_lost_and_gained_before_its_messages(caplog: pytest.LogCaptureFixture) -> None:
+    queue = Queue()
+    settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
+    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, lambda cause, number: None)
+    place = ("spans", 0)
+    source._apply(source._ownership.apply(Assigned(frozenset({place}), 1)))
+    source._waiting.extend(Record(offset) for offset in (5, 6, 0))
+    source._deliver(5.0)
+    assert queue.offsets(place) == [5, 6, 0]
+    assert queue.items[3:5] == [PartitionsRevoked("kafka", (place,)), PartitionsAssigned("kafka", (place,))]
+    source.release({place: 1})
+    assert source._progress.committable() == {place: 1}
+    (said,) = _said(caplog)
+    assert "went back from offset 7 to 0" in said

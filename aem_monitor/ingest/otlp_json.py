@@ -18,12 +18,12 @@ from aem_monitor.ingest.otlp_values import (
     JsonValues,
     field,
     identifier,
-    integer,
     mapping,
     members,
     nanoseconds,
     span_kind,
     status_code,
+    uint32,
 )
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent
@@ -311,9 +311,8 @@ class _TraceReader(_Reader):
 
     @staticmethod
     def _dropped(span: dict[str, Any]) -> int:
-        attributes = integer(field(span, "droppedAttributesCount", "dropped_attributes_count")) or 0
-        events = integer(field(span, "droppedEventsCount", "dropped_events_count")) or 0
-        return max(0, attributes) + max(0, events)
+        attributes = uint32(field(span, "droppedAttributesCount", "dropped_attributes_count"))
+        return attributes + uint32(field(span, "droppedEventsCount", "dropped_events_count"))
 
 
 class _LogReader(_Reader):

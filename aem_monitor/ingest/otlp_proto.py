@@ -32,6 +32,7 @@ from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, 
 _ZERO_TRACE: Final = bytes(16)
 _ZERO_SPAN: Final = bytes(8)
 _LAST_KIND: Final = 5
+_INT64: Final = 2**63
 _STATUS: Final = {0: StatusCode.UNSET, 1: StatusCode.OK, 2: StatusCode.ERROR}
 _BLOCK: Final = 1
 """Field number of ``resource_spans`` and ``resource_logs`` in their requests."""
@@ -57,7 +58,8 @@ def decode_traces_proto(body: bytes, limits: Limits, keep: Prefilter) -> Decoded
     blocks = request.resource_spans
     seen = sum(len(scope.spans) for block in blocks for scope in block.scope_spans)
     max_end = max(
-        (span.end_time_unix_nano for block in blocks for scope in block.scope_spans for span in scope.spans), default=0
+        (_time(span.end_time_unix_nano) for block in blocks for scope in block.scope_spans for span in scope.spans),
+        default=0,
     )
     if not keep.in_bytes(body):
         return Decoded(seen_spans=seen, skipped=_skipped({Skipped.NO_AGENT_CONTENT: seen}), max_end_ns=max_end)
@@ -214,11 +216,11 @@ class _TraceReader(ProtoReader):
             self._parent(span.parent_span_id),
             self.text(span.name),
             span.kind if 0 <= span.kind <= _LAST_KIND else 0,
-            span.start_time_unix_nano,
-            span.end_time_unix_nano,
+            _time(span.start_time_unix_nano),
+            _time(span.end_time_unix_nano),
             self.attributes(span.attributes),
             tuple(
-                SpanEvent(self.text(event.name), event.time_unix_nano, self.attributes(event.attributes))
+                SpanEvent(self.text(event.name), _time(event.time_unix_nano), self.attributes(event.attributes))
                 for event in self.bounded(span.events, self.max_events)
             ),
             _STATUS.get(status.code, StatusCode.UNSET),
@@ -235,8 +237,8 @@ class _TraceReader(ProtoReader):
             self._parent(span.parent_span_id),
             self.text(span.name),
             span.kind if 0 <= span.kind <= _LAST_KIND else 0,
-            span.start_time_unix_nano,
-            span.end_time_unix_nano,
+            _time(span.start_time_unix_nano),
+            _time(span.end_time_unix_nano),
             {},
             (),
             _STATUS.get(span.status.code, StatusCode.UNSET),
@@ -281,7 +283,7 @@ class _LogReader(ProtoReader):
                         LogRecord(
                             trace_id.hex(),
                             span_id.hex(),
-                            record.time_unix_nano or record.observed_time_unix_nano,
+                            _time(record.time_unix_nano) or _time(record.observed_time_unix_nano),
                             self.text(name),
                             self.value(record.body),
                             self.attributes(record.attributes),
@@ -289,6 +291,11 @@ class _LogReader(ProtoReader):
                             scope,
                         )
                     )
+
+
+def _time(nanoseconds: int) -> int:
+    """A time; 0, OTLP's unknown, for times past the year 2262, which no int64 of a store or client holds."""
+    return nanoseconds if nanoseconds < _INT64 else 0
 
 
 def _event_name(record: Any) -> str:

@@ -19,7 +19,7 @@ from aem_monitor.model.span import StatusCode
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _KINDS: Final = {"UNSPECIFIED": 0, "INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 _STATUSES: Final = {"UNSET": StatusCode.UNSET, "OK": StatusCode.OK, "ERROR": StatusCode.ERROR}
-_MAX_UINT64: Final = 2**64 - 1
+_INT64: Final = 2**63
 
 
 def field(holder: dict[str, Any], camel: str, snake: str) -> Any:
@@ -67,9 +67,9 @@ def identifier(value: Any, size: int) -> str | None:
 
 
 def nanoseconds(value: Any) -> int:
-    """A time as uint64; 0, OTLP's unknown, for what is none."""
+    """A time; 0, OTLP's unknown, for what is none and for times past the year 2262, which no int64 holds."""
     number = integer(value)
-    return number if number is not None and 0 <= number <= _MAX_UINT64 else 0
+    return number if number is not None and 0 <= number < _INT64 else 0
 
 
 def integer(value: Any) -> int | None:
@@ -88,6 +88,12 @@ def integer(value: Any) -> int | None:
         number = double(value)
         return int(number) if number is not None and number.is_integer() else None
     return None
+
+
+def uint32(value: Any) -> int:
+    """A count; 0 for what is none."""
+    number = integer(value)
+    return number if number is not None and 0 <= number < 2**32 else 0
 
 
 def double(value: Any) -> float | None:
@@ -181,8 +187,10 @@ class JsonValues:
         """An AnyValue. A bare scalar in its place is taken as it is; null, ``{}`` and the unreadable are None."""
         if isinstance(value, str):
             return self.text(value)
-        if value is None or isinstance(value, bool | int | float):
+        if value is None or isinstance(value, bool | float):
             return value
+        if isinstance(value, int):
+            return self._int(value, depth)
         if isinstance(value, list):
             return self._array(value, depth)
         for name, content in value.items():
@@ -222,7 +230,8 @@ class JsonValues:
 
     def _int(self, content: Any, _depth: int) -> AttributeValue:
         number = integer(content)
-        return self._unreadable() if number is None else number
+        # Wider than int64 nothing that stores or encodes it downstream would take it.
+        return number if number is not None and -_INT64 <= number < _INT64 else self._unreadable()
 
     def _double(self, content: Any, _depth: int) -> AttributeValue:
         number = double(content)

@@ -148,8 +148,13 @@ def test_an_unknown_span_kind_is_unspecified() -> None:
 
 
 def test_times_are_kept_as_they_are() -> None:
-    span = only(decode(agent_request(start_time_unix_nano=2**64 - 1, end_time_unix_nano=0)))
-    assert (span.start_ns, span.end_ns) == (2**64 - 1, 0)
+    span = only(decode(agent_request(start_time_unix_nano=2**63 - 1, end_time_unix_nano=0)))
+    assert (span.start_ns, span.end_ns) == (2**63 - 1, 0)
+
+
+def test_times_that_no_int64_holds_are_unknown() -> None:
+    decoded = decode(agent_request(start_time_unix_nano=2**63, end_time_unix_nano=2**64 - 1))
+    assert (only(decoded).start_ns, only(decoded).end_ns, decoded.max_end_ns) == (0, 0, 0)
 
 
 def test_the_last_of_equal_attribute_keys_wins() -> None:
@@ -339,7 +344,9 @@ def test_every_span_is_kept_or_counted(request: ExportTraceServiceRequest) -> No
     decoded = decode(request)
     seen = [span for block in request.resource_spans for scoped in block.scope_spans for span in scoped.spans]
     assert decoded.seen_spans == len(seen) == len(decoded.spans) + sum(decoded.skipped.values())
-    assert decoded.max_end_ns == max((span.end_time_unix_nano for span in seen), default=0)
+    assert decoded.max_end_ns == max(
+        (span.end_time_unix_nano for span in seen if span.end_time_unix_nano < 2**63), default=0
+    )
 
 
 @given(trace_requests(), trace_requests())

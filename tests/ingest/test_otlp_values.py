@@ -78,6 +78,9 @@ def test_nan_is_a_double_given_as_text() -> None:
         {"intValue": True},
         {"intValue": 1.5},
         {"intValue": "9" * 5000},
+        {"intValue": 2**63},
+        {"intValue": "-9223372036854775809"},
+        {"intValue": 1e30},
         {"doubleValue": "much"},
         {"boolValue": 1},
         {"bytesValue": "!!"},
@@ -117,10 +120,26 @@ def test_a_status_is_read_from_every_spelling(status: Any, expected: StatusCode)
 
 @pytest.mark.parametrize(
     ("time", "expected"),
-    [("12", 12), (12, 12), (1.764e18, 1764000000000000000), ("-1", 0), ("soon", 0), (None, 0), (2**64, 0)],
+    [
+        ("12", 12),
+        (12, 12),
+        (1.764e18, 1764000000000000000),
+        ("-1", 0),
+        ("soon", 0),
+        (None, 0),
+        (2**63 - 1, 2**63 - 1),
+        (2**63, 0),
+        (2**64, 0),
+    ],
 )
 def test_a_time_is_nanoseconds_or_unknown(time: Any, expected: int) -> None:
     assert only(decode(json_request(json_span(startTimeUnixNano=time)))).start_ns == expected
+
+
+@pytest.mark.parametrize(("count", "expected"), [(2, 2), ("2", 2), (-1, 0), (None, 0), ("many", 0), (1e300, 0)])
+def test_a_dropped_count_is_a_number_or_none(count: Any, expected: int) -> None:
+    span = json_span(droppedAttributesCount=count, dropped_events_count=1)
+    assert only(decode(json_request(span))).dropped == expected + 1
 
 
 def test_limits_of_values_hold() -> None:

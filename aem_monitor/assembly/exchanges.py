@@ -13,7 +13,8 @@ from aem_monitor.assembly.steps import ModelStep, model_steps
 from aem_monitor.assembly.tracereading import ExchangeReading
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.jsontext import canonical
-from aem_monitor.conventions.messages import Messages, TextPart
+from aem_monitor.conventions.messages import Messages
+from aem_monitor.conventions.parts import TextPart
 from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.model.conversation import Response, ToolCall, UserMessage
 

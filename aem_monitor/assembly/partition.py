@@ -149,7 +149,8 @@ def _continues(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> b
         return True
     if _overlap(last, exchange) and is_twin(last, exchange) and bool(last.call_ids & exchange.call_ids):
         return True
-    if last.end_ns > exchange.start_ns or not exchange.history:
+    answered = last.response.time_ns if last.response is not None else last.end_ns
+    if answered > exchange.start_ns or not exchange.history:
         return False
     return _history_of(last, exchange.history)
 

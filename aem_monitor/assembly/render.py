@@ -9,7 +9,8 @@ from aem_monitor.model.jsonvalue import JSON
 def conversation_object(conversation: Conversation) -> dict[str, JSON]:
     """``{"conversation_id", "release", "agent", "turns": [..]}``; what was not captured has no key.
 
-    Every exchange begins with a ``user`` and ends with a ``response`` turn, whether or not their texts are known.
+    Every exchange begins with a ``user`` and ends with a ``response`` turn, whether or not their texts are known. Hand-offs
+    are left out, calls inside a tool call are marked ``nested``.
     """
     turns = [turn for exchange in conversation.exchanges for turn in _turns(exchange)]
     found: dict[str, JSON] = {
@@ -28,7 +29,8 @@ def conversation_object(conversation: Conversation) -> dict[str, JSON]:
 def _turns(exchange: Exchange) -> Iterator[dict[str, JSON]]:
     yield _spoken("user", exchange.user.text, truncated=exchange.user.truncated)
     for call in exchange.calls:
-        yield _call(call)
+        if not call.handoff:
+            yield _call(call)
     response = exchange.response
     if response is None:
         yield {"kind": "response"}
@@ -62,6 +64,4 @@ def _call(call: ToolCall) -> dict[str, JSON]:
         turn["truncated"] = True
     if call.nested:
         turn["nested"] = True
-    if call.handoff:
-        turn["handoff"] = True
     return turn

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from aem_monitor.conventions.messages import Message, Messages, Role, TextPart
+from aem_monitor.conventions.messages import Message, Messages, Role
+from aem_monitor.conventions.parts import TextPart
 from aem_monitor.conventions.reading import SpanReading
 
 _CALL_REASONS: Final = frozenset(

@@ -15,7 +15,8 @@ from aem_monitor.assembly.names import folded
 from aem_monitor.assembly.speech import tail
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.jsontext import canonical
-from aem_monitor.conventions.messages import CallPart, Message, Messages, ResultPart
+from aem_monitor.conventions.messages import Message, Messages
+from aem_monitor.conventions.parts import CallPart, ResultPart
 from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.conventions.results import Unwrapped, unwrap
 from aem_monitor.model.conversation import NOT_CAPTURED

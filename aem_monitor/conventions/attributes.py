@@ -34,6 +34,16 @@ def texts(value: AttributeValue) -> tuple[str, ...]:
     return ()
 
 
+def metadata(attributes: Attributes) -> Mapping[str, str | None]:
+    """The texts of a ``metadata`` attribute that holds a JSON object, as attributes ``metadata.NAME``."""
+    value = to_json(attributes.get("metadata"))
+    if isinstance(value, str):
+        value = parse_nested(value).value
+    if not isinstance(value, Mapping):
+        return {}
+    return {f"metadata.{key}": item for key, item in value.items() if isinstance(item, str) and item}
+
+
 def failure(span: Span) -> str | None:
     """Why the span failed, in its own words, or None when nothing says that it failed.
 

@@ -9,10 +9,11 @@ operation is a STEP unless it names a tool.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aem_monitor.conventions.attributes import failure, text, texts
+from aem_monitor.conventions.attributes import failure, metadata, text, texts
 from aem_monitor.conventions.genai_events import CHOICE, GenAIEvent, events_of, messages_of
 from aem_monitor.conventions.jsontext import parse, to_json
-from aem_monitor.conventions.messages import CallPart, Message, Messages, Role, TextPart, read_arguments, read_messages
+from aem_monitor.conventions.messages import Message, Messages, Role, read_messages
+from aem_monitor.conventions.parts import CallPart, TextPart, read_arguments
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
@@ -108,6 +109,7 @@ def read_span(
         error=failure(span),
         nested=nested if isinstance(nested, bool) else None,
         blocks=blocks,
+        derived=metadata(attributes),
     )
 
 

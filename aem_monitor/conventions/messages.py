@@ -1,35 +1,40 @@
 """Messages between user, model and tools, in one form, read from every form that instrumentations write.
 
-Forms understood, told apart by their keys: GenAI parts (``{"role", "parts": [{"type": "text", "content"}, ..]}``, the
-tool result under ``response`` or the older ``result``), OpenAI chat (``content``, ``tool_calls[].function``,
-``tool_call_id``), Bedrock blocks (``{"text"}``, ``{"toolUse"}``, ``{"toolResult"}``), Anthropic blocks (``tool_use``,
-``tool_result``), and content lists of any of these.
+Forms understood, told apart by their keys: GenAI and Gemini (``{"role", "parts": [..]}``), OpenAI, Bedrock and
+Anthropic (``{"role", "content", "tool_calls"}``), LangChain in its three serialisations (``{"type": "human",
+"content"}``, ``{"type": "human", "data": {..}}``, ``{"lc": 1, "kwargs": {..}}``). What a message consists of is in
+``parts``.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final
 
-from aem_monitor.conventions.jsontext import parse, parse_nested, redacted
-from aem_monitor.model.conversation import NOT_CAPTURED, Captured
+from aem_monitor.conventions.jsontext import parse_nested
+from aem_monitor.conventions.parts import (
+    CALL_TYPES,
+    RESULT_TYPES,
+    TEXT_TYPES,
+    UNSPOKEN_TYPES,
+    CallPart,
+    Part,
+    ResultPart,
+    TextPart,
+    call_part,
+    kind_of,
+    parts_of,
+    result_part,
+    text_or_none,
+)
 from aem_monitor.model.jsonvalue import JSON
 
 _MAX_NESTING: Final = 8
-_TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text", "refusal"})
-_CALL_TYPES: Final = frozenset({"tool_call", "tool-call", "tool_use", "function_call", "function"})
-_RESULT_TYPES: Final = frozenset(
-    {"tool_call_response", "tool_response", "tool-result", "tool_result", "function_call_output", "tool_call_result"}
-)
-_UNSPOKEN_TYPES: Final = frozenset({"reasoning", "thinking", "blob", "uri", "file", "image", "image_url", "audio"})
-_KNOWN_TYPES: Final = _TEXT_TYPES | _CALL_TYPES | _RESULT_TYPES | _UNSPOKEN_TYPES
+_KNOWN_TYPES: Final = TEXT_TYPES | CALL_TYPES | RESULT_TYPES | UNSPOKEN_TYPES
 _CONTENT_KEYS: Final = frozenset({"parts", "content", "tool_calls"})
 _IDENTIFIERS: Final = frozenset(
     {"name", "id", "call_id", "role", "type", "toolName", "tool_name", "toolUseId", "toolCallId", "tool_call_id"}
 )
-_CALL_REPR: Final = re.compile(r"^\s*ResponseFunctionToolCall\(")
-_REPR_FIELD: Final = re.compile(r"\b(arguments|call_id|name)='((?:[^'\\]|\\.)*)'")
 
 
 class Role(StrEnum):
@@ -52,38 +57,6 @@ _ROLES: Final[Mapping[str, Role]] = {
     "tool": Role.TOOL,
     "function": Role.TOOL,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """Spoken text; ``text`` is None when the part is there but its content was not captured."""
-
-    text: str | None
-    truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CallPart:
-    """The model asks for a tool call. ``arguments`` is None when not captured."""
-
-    name: str
-    call_id: str | None = None
-    arguments: Mapping[str, JSON] | None = None
-    truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ResultPart:
-    """What a tool returned, still in the framework's wrapping. ``failed`` is None when the message does not say."""
-
-    call_id: str | None
-    result: Captured
-    name: str | None = None
-    failed: bool | None = None
-    truncated: bool = False
-
-
-Part: TypeAlias = TextPart | CallPart | ResultPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,30 +123,38 @@ def read_messages(value: JSON, default: Role) -> Messages:
 
 def read_message(value: JSON, default: Role) -> Message | None:
     """One message object, or the text or content of a message of role ``default``."""
+    if isinstance(value, Mapping):
+        value = _from_langchain(value)
     if isinstance(value, Mapping) and ("parts" in value or "content" in value or "tool_calls" in value):
         return _message(value, default)
     if isinstance(value, Mapping) and "role" in value and not _is_block(value):
         return _message(value, default)
-    parts = tuple(_parts(value))
+    parts = tuple(parts_of(value))
     return Message(default, parts) if parts else None
-
-
-def read_arguments(value: JSON) -> tuple[Mapping[str, JSON] | None, bool]:
-    """Call arguments as an object, and whether they were cut; None when they are not an object at all."""
-    if isinstance(value, str):
-        if not value.strip():
-            return {}, False
-        parsed = parse_nested(value)
-        return (parsed.value, parsed.truncated) if isinstance(parsed.value, Mapping) else (None, parsed.truncated)
-    return (value, False) if isinstance(value, Mapping) else (None, False)
 
 
 def _items(value: JSON, default: Role) -> list[Message]:
     if isinstance(value, Sequence) and not isinstance(value, str) and value and not all(map(_is_block, value)):
+        if all(isinstance(item, Sequence) and not isinstance(item, str) for item in value):
+            # A batch of conversations, of which instrumented calls have one: [[message, ..]].
+            return _items(value[0], default)
         found = [read_message(item, default) for item in value if item is not None]
         return [message for message in found if message is not None]
     message = read_message(value, default)
     return [message] if message else []
+
+
+def _from_langchain(value: Mapping[str, JSON]) -> Mapping[str, JSON]:
+    """A serialised LangChain message as an ordinary one; anything else as it is."""
+    inner = value.get("kwargs") if "lc" in value else value.get("data")
+    if isinstance(inner, Mapping):
+        kind = kind_of(inner) or kind_of(value)
+        if kind in _ROLES and "content" in inner:
+            return {**inner, "role": kind}
+    kind = kind_of(value)
+    if kind in _ROLES and "role" not in value and "content" in value:
+        return {**value, "role": kind}
+    return value
 
 
 def is_content(value: JSON) -> bool:
@@ -218,7 +199,7 @@ def _is_block(value: JSON) -> bool:
     """Whether a list item is a content block rather than a message."""
     if isinstance(value, str) or value is None:
         return False
-    if not isinstance(value, Mapping) or "parts" in value:
+    if not isinstance(value, Mapping) or "parts" in value or "lc" in value or kind_of(value) in _ROLES:
         return False
     if "role" in value and ("content" in value or "tool_calls" in value):
         return False
@@ -228,18 +209,16 @@ def _is_block(value: JSON) -> bool:
 def _message(value: Mapping[str, JSON], default: Role) -> Message:
     parts: list[Part] = []
     role = _ROLES.get(str(value.get("role") or "").lower(), default)
-    call_id = _text_or_none(value.get("tool_call_id")) or (
-        _text_or_none(value.get("id")) if role is Role.TOOL else None
-    )
+    call_id = text_or_none(value.get("tool_call_id")) or (text_or_none(value.get("id")) if role is Role.TOOL else None)
     for key in ("parts", "content"):
         content = value.get(key)
         if role is Role.TOOL and key == "content" and content is not None and not _has_typed_results(content):
-            parts.append(_result(value, call_id, content))
+            parts.append(result_part(value, call_id, content))
         elif content is not None:
-            parts.extend(_parts(content))
+            parts.extend(parts_of(content))
     calls = value.get("tool_calls")
     if isinstance(calls, Sequence) and not isinstance(calls, str):
-        parts.extend(part for call in calls if isinstance(call, Mapping) and (part := _call(call)) is not None)
+        parts.extend(part for call in calls if isinstance(call, Mapping) and (part := call_part(call)) is not None)
     reason = value.get("finish_reason")
     return Message(role, tuple(parts), reason if isinstance(reason, str) and reason else None)
 
@@ -248,96 +227,8 @@ def _has_typed_results(content: JSON) -> bool:
     if not isinstance(content, Sequence) or isinstance(content, str):
         return False
     return any(
-        isinstance(item, Mapping) and (kind_of(item) in _RESULT_TYPES or "toolResult" in item) for item in content
+        isinstance(item, Mapping) and (kind_of(item) in RESULT_TYPES or "toolResult" in item) for item in content
     )
-
-
-def _parts(value: JSON, depth: int = _MAX_NESTING) -> Iterator[Part]:
-    if value is None or depth == 0:
-        return
-    if isinstance(value, str):
-        yield _spoken(value)
-    elif isinstance(value, Mapping):
-        yield from _block(value, depth)
-    elif isinstance(value, Sequence):
-        for item in value:
-            yield from _parts(item, depth - 1)
-    else:
-        yield TextPart(str(value))
-
-
-def _spoken(text: str) -> Part:
-    """Text, unless it is the Python repr of a call, which some emitters put where text belongs, or a redaction mark."""
-    if redacted(text):
-        return TextPart(None)
-    if _CALL_REPR.match(text):
-        found = dict(_REPR_FIELD.findall(text))
-        if found.get("name"):
-            arguments, cut = read_arguments(found.get("arguments", "").replace("\\'", "'").replace("\\\\", "\\"))
-            return CallPart(found["name"], found.get("call_id"), arguments, cut)
-    return TextPart(text)
-
-
-def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
-    kind = kind_of(value)
-    if isinstance(value.get("toolUse"), Mapping):
-        kind, value = "tool_use", value["toolUse"]  # type: ignore[assignment]
-    elif isinstance(value.get("toolResult"), Mapping):
-        kind, value = "tool_result", value["toolResult"]  # type: ignore[assignment]
-    if kind in _UNSPOKEN_TYPES:
-        return
-    if kind is None and "name" in value and "arguments" in value:
-        kind = "tool_call"
-    elif kind is None and "response" in value:
-        kind = "tool_call_response"
-    if kind in _CALL_TYPES:
-        call = _call(value)
-        if call is not None:
-            yield call
-        return
-    if kind in _RESULT_TYPES:
-        yield _result(value, None, NOT_CAPTURED)
-        return
-    text = value.get("content") if value.get("content") is not None else value.get("text")
-    if isinstance(text, Mapping) and isinstance(text.get("value"), str):
-        text = text["value"]
-    if text is not None:
-        yield from _parts(text, depth - 1)
-    elif kind in _TEXT_TYPES:
-        yield TextPart(None)
-
-
-def kind_of(value: Mapping[str, JSON]) -> str | None:
-    """The type that a content block names."""
-    kind = value.get("type")
-    return kind if isinstance(kind, str) else None
-
-
-def _call(value: Mapping[str, JSON]) -> CallPart | None:
-    function = value.get("function")
-    inner: Mapping[str, JSON] = function if isinstance(function, Mapping) else value
-    name = _first(inner, "name", "toolName", "tool_name")
-    if not isinstance(name, str) or not name:
-        return None
-    call_id = _text_or_none(_first(value, "id", "call_id", "toolUseId", "toolCallId", "tool_call_id"))
-    arguments, cut = read_arguments(_first(inner, "arguments", "input", "args"))
-    return CallPart(name, call_id, arguments, cut)
-
-
-def _result(value: Mapping[str, JSON], call_id: str | None, content: Captured) -> ResultPart:
-    if content is NOT_CAPTURED:
-        for key in ("response", "result", "content", "output"):
-            if key in value:
-                content = value[key]
-                break
-    found = call_id or _text_or_none(
-        _first(value, "id", "tool_call_id", "toolUseId", "tool_use_id", "toolCallId", "call_id")
-    )
-    failed = value.get("is_error", value.get("isError"))
-    if not isinstance(failed, bool):
-        status = value.get("status")
-        failed = status == "error" if status in ("success", "error") else None
-    return ResultPart(found, content, _text_or_none(value.get("name")), failed)
 
 
 def mark_cut(message: Message) -> Message:
@@ -367,20 +258,3 @@ def _without_cut_identifier(value: JSON, depth: int = _MAX_NESTING) -> JSON:
     if isinstance(value, Sequence) and not isinstance(value, str) and value:
         return [*value[:-1], _without_cut_identifier(value[-1], depth - 1)]
     return value
-
-
-def _first(value: Mapping[str, JSON], *keys: str) -> JSON:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
-
-
-def _text_or_none(value: JSON) -> str | None:
-    if isinstance(value, str):
-        return value or None
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def parsed_mapping(value: JSON) -> Mapping[str, JSON] | None:
-    """A JSON object, or the object that a JSON text holds."""
-    if isinstance(value, str):
-        value = parse(value).value
-    return value if isinstance(value, Mapping) else None

@@ -10,6 +10,7 @@ from importlib.metadata import entry_points
 from typing import Final, Protocol
 
 from aem_monitor.conventions.genai import GenAI
+from aem_monitor.conventions.openinference import OpenInference
 from aem_monitor.conventions.reading import SpanReading
 from aem_monitor.conventions.strands import Strands
 from aem_monitor.errors import ConfigError
@@ -69,4 +70,4 @@ class Registry:
 
 def registry() -> Registry:
     """The built-in conventions, the most specific first."""
-    return Registry((Strands(), GenAI()))
+    return Registry((OpenInference(), Strands(), GenAI()))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aem_monitor.conventions.jsontext import parse_nested, redacted
-from aem_monitor.conventions.messages import kind_of
+from aem_monitor.conventions.parts import kind_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -64,10 +64,11 @@ def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:
     if "content" in value and (_MESSAGE_MARKS & value.keys() or value.get("role") == "tool"):
         status = value.get("status")
         return content, status == "error" if status in ("success", "error") else said
-    kwargs = value.get("kwargs")
-    if "lc" in value and isinstance(kwargs, Mapping) and "content" in kwargs:
-        status = kwargs.get("status")
-        return kwargs["content"], status == "error" if status in ("success", "error") else None
+    # LangChain's serialised ToolMessage: {"lc": 1, "kwargs": {..}} or {"type": "tool", "data": {..}}.
+    inner = value.get("kwargs") if "lc" in value else value.get("data")
+    if isinstance(inner, Mapping) and "content" in inner and ("lc" in value or "tool_call_id" in inner):
+        status = inner.get("status")
+        return inner["content"], status == "error" if status in ("success", "error") else None
     return NOT_CAPTURED, said
 
 

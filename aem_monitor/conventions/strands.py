@@ -15,7 +15,8 @@ from typing import Final
 from aem_monitor.conventions.attributes import text
 from aem_monitor.conventions.genai import kind_of, read_span
 from aem_monitor.conventions.genai_events import CHOICE, events_of
-from aem_monitor.conventions.messages import Message, Messages, Role, TextPart, read_messages
+from aem_monitor.conventions.messages import Message, Messages, Role, read_messages
+from aem_monitor.conventions.parts import TextPart
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.model.jsonvalue import Attributes
 from aem_monitor.model.span import LogRecord, Span

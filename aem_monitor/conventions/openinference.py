@@ -1,0 +1,257 @@
+"""OpenInference (``openinference.span.kind``), by Arize: kinds LLM, TOOL, AGENT, CHAIN and further ones.
+
+Messages of model calls are flattened attributes (``llm.input_messages.N.message.*``); agents and tools have
+``input.value`` and ``output.value``, JSON or text by their mime type. Tool arguments are ``input.value``:
+``tool.parameters`` is the JSON schema in some instrumentations and the arguments in others. A TOOL span without
+``tool.name`` whose input and output are agent names is a hand-off (OpenAI Agents). LangChain gives a tool of one
+argument the bare value. CrewAI has the user's text as a task description, a crew's kickoff is a runner.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from aem_monitor.conventions.attributes import failure, metadata, text
+from aem_monitor.conventions.flattened import unflatten
+from aem_monitor.conventions.jsontext import parse_nested, redacted
+from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, read_messages
+from aem_monitor.conventions.parts import CallPart, TextPart, call_part
+from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
+from aem_monitor.conventions.results import unwrap
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
+from aem_monitor.model.jsonvalue import JSON, Attributes
+from aem_monitor.model.span import LogRecord, Span
+
+_KINDS: Final[Mapping[str, SpanKind]] = {
+    "AGENT": SpanKind.AGENT,
+    "LLM": SpanKind.MODEL,
+    "TOOL": SpanKind.TOOL,
+    "CHAIN": SpanKind.STEP,
+}
+_TEXT_KEYS: Final = ("task", "input", "query", "question", "prompt", "user_input", "user_message", "message")
+_CALL_WRAPPER: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
+
+
+class OpenInference:
+    """Spans of the OpenInference instrumentations."""
+
+    name = "openinference"
+    markers: Sequence[str] = ("openinference.",)
+
+    def detect(self, span: Span) -> bool:
+        """By the span kind attribute; every OpenInference span has it."""
+        return isinstance(span.attributes.get("openinference.span.kind"), str)
+
+    def read(self, span: Span, logs: Sequence[LogRecord]) -> SpanReading:  # noqa: ARG002
+        """What the span says."""
+        attributes = span.attributes
+        kind = _KINDS.get(str(attributes.get("openinference.span.kind")).upper(), SpanKind.OTHER)
+        if kind is SpanKind.STEP and "crew_tasks" in attributes:
+            kind = SpanKind.RUN
+        incoming, outgoing, evidence = _messages(kind, attributes)
+        model = text(attributes, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
+        reason = text(attributes, "llm.finish_reason")
+        return SpanReading(
+            convention=self.name,
+            kind=kind,
+            input=incoming,
+            output=outgoing,
+            evidence=evidence,
+            tool=_tool(span) if kind is SpanKind.TOOL else None,
+            agent_name=_agent_name(attributes),
+            response_model=model,
+            finish_reasons=(reason,) if reason and kind is SpanKind.MODEL else (),
+            error=failure(span),
+            derived=metadata(attributes),
+        )
+
+
+def _agent_name(attributes: Attributes) -> str | None:
+    return text(attributes, "agent.name", "graph.node.id", "gen_ai.agent.name") or metadata(attributes).get(
+        "metadata.lc_agent_name"
+    )
+
+
+def _messages(kind: SpanKind, attributes: Attributes) -> tuple[Messages, Messages, Messages]:
+    """Input, output and evidence of a span that is no tool's."""
+    if kind is SpanKind.MODEL:
+        incoming = _flat(attributes, "llm.input_messages", Role.USER) or _input(attributes)
+        return incoming, _flat(attributes, "llm.output_messages", Role.ASSISTANT) or _output(attributes), NO_MESSAGES
+    if kind is SpanKind.RUN:
+        return _crew_input(attributes), _output(attributes), NO_MESSAGES
+    if kind is SpanKind.AGENT:
+        outgoing = _output(attributes)
+        return (
+            _input(attributes) or _described(attributes),
+            outgoing,
+            _flat(attributes, "llm.output_messages", Role.ASSISTANT),
+        )
+    if kind is SpanKind.STEP:
+        return NO_MESSAGES, NO_MESSAGES, _step(attributes)
+    return NO_MESSAGES, NO_MESSAGES, NO_MESSAGES
+
+
+def _flat(attributes: Attributes, prefix: str, default: Role) -> Messages:
+    items = unflatten(attributes, prefix)
+    if not isinstance(items, Sequence) or isinstance(items, str):
+        return NO_MESSAGES
+    plain = [_plain(item["message"]) for item in items if isinstance(item, Mapping) and "message" in item]
+    return read_messages([item for item in plain if item is not None], default) if plain else NO_MESSAGES
+
+
+def _plain(message: JSON) -> JSON:
+    """A flattened message in the form of an ordinary chat message."""
+    if not isinstance(message, Mapping):
+        return None
+    contents = message.get("contents")
+    content = message.get("content")
+    if isinstance(contents, Sequence) and not isinstance(contents, str):
+        blocks = [item.get("message_content") for item in contents if isinstance(item, Mapping)]
+        content = [block for block in blocks if isinstance(block, Mapping)]
+    calls = message.get("tool_calls")
+    listed = calls if isinstance(calls, Sequence) and not isinstance(calls, str) else ()
+    made = [call["tool_call"] for call in listed if isinstance(call, Mapping) and "tool_call" in call]
+    found: dict[str, JSON] = {"role": message.get("role"), "content": content, "tool_calls": made}
+    if message.get("tool_call_id") is not None:
+        found["tool_call_id"] = message["tool_call_id"]
+    return found
+
+
+def _value(attributes: Attributes, name: str) -> tuple[JSON, bool]:
+    """``input.value`` or ``output.value``, opened when it is JSON; and whether it was cut."""
+    value = attributes.get(name)
+    if not isinstance(value, str) or redacted(value):
+        return None, False
+    parsed = parse_nested(value)
+    return parsed.value, parsed.truncated
+
+
+def _input(attributes: Attributes) -> Messages:
+    value, cut = _value(attributes, "input.value")
+    return _spoken(value, Role.USER, cut=cut)
+
+
+def _output(attributes: Attributes) -> Messages:
+    value, cut = _value(attributes, "output.value")
+    if isinstance(value, Mapping) and isinstance(value.get("raw"), str):
+        value = value["raw"]
+    return _spoken(value, Role.ASSISTANT, cut=cut)
+
+
+def _spoken(value: JSON, role: Role, *, cut: bool) -> Messages:
+    """Messages of a framework's input or output object, or its text. Reprs of Python objects are no messages."""
+    if isinstance(value, str):
+        return Messages((Message(role, (TextPart(value, cut),)),)) if value.strip() else NO_MESSAGES
+    listed = value.get("messages") if isinstance(value, Mapping) else value
+    if isinstance(listed, Sequence) and not isinstance(listed, str):
+        usable = [item for item in listed if not isinstance(item, str)]
+        return Messages(read_messages(usable, role).items, cut) if usable else NO_MESSAGES
+    if isinstance(value, Mapping):
+        said = next((value[key] for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
+        if isinstance(said, str) and said.strip() and role is Role.USER:
+            return Messages((Message(role, (TextPart(said, cut),)),))
+        if "role" in value:
+            return Messages(read_messages(value, role).items, cut)
+    return NO_MESSAGES
+
+
+def _described(attributes: Attributes) -> Messages:
+    """CrewAI: an agent's result repeats the description of its task."""
+    value, cut = _value(attributes, "output.value")
+    if isinstance(value, Mapping) and "raw" in value:
+        return _spoken(value.get("description"), Role.USER, cut=cut)
+    return NO_MESSAGES
+
+
+def _crew_input(attributes: Attributes) -> Messages:
+    tasks, cut = _value(attributes, "crew_tasks")
+    if isinstance(tasks, Sequence) and not isinstance(tasks, str) and tasks and isinstance(tasks[0], Mapping):
+        return _spoken(tasks[0].get("description"), Role.USER, cut=cut)
+    return NO_MESSAGES
+
+
+def _step(attributes: Attributes) -> Messages:
+    """A chain step that lists tool calls or carries tool messages is evidence for them."""
+    calls, cut = _value(attributes, "input.value")
+    found: list[Message] = []
+    if not cut and isinstance(calls, Sequence) and not isinstance(calls, str):
+        asked = tuple(_calls(calls))
+        found = [Message(Role.ASSISTANT, asked)] if asked else []
+    output, cut = _value(attributes, "output.value")
+    if found and not cut and isinstance(output, Mapping):
+        messages = _spoken(output, Role.TOOL, cut=False)
+        found.extend(message for message in messages.items if message.results)
+    return Messages(tuple(found))
+
+
+def _calls(items: Sequence[JSON]) -> Iterator[CallPart]:
+    for item in items:
+        if isinstance(item, Mapping) and item.get("type") == "tool_call":
+            call = call_part(item)
+            if call is not None:
+                yield call
+
+
+def _tool(span: Span) -> ToolReading:
+    attributes = span.attributes
+    given, given_cut = _value(attributes, "input.value")
+    output: Captured = attributes["output.value"] if isinstance(attributes.get("output.value"), str) else NOT_CAPTURED
+    name = text(attributes, "tool.name")
+    if name is None and (span.name.startswith("handoff to ") or _names_agents(given, output)):
+        return ToolReading(f"transfer_to_{output}" if isinstance(output, str) else span.name, handoff=True)
+    arguments = _arguments(given, attributes)
+    result = unwrap(output)
+    return ToolReading(
+        name=name or span.name,
+        call_id=text(attributes, "tool.id", "tool_call.id", "message.tool_call_id") or _message_call_id(output),
+        arguments=arguments,
+        arguments_truncated=given_cut,
+        bare=given if arguments is None and given is not None else NOT_CAPTURED,
+        result=result.value,
+        result_truncated=result.truncated,
+        failed=bool(result.failed),
+    )
+
+
+def _names_agents(given: JSON, output: Captured) -> bool:
+    return isinstance(given, str) and isinstance(output, str) and given.isidentifier() and output.isidentifier()
+
+
+def _arguments(given: JSON, attributes: Attributes) -> Mapping[str, JSON] | None:
+    if given is None:
+        value, _ = _value(attributes, "tool.parameters")
+        given = value if isinstance(value, Mapping) and not _is_schema(value) else None
+    if not isinstance(given, Mapping):
+        return None
+    named = given.get("kwargs")
+    if isinstance(named, Mapping) and given.keys() <= _CALL_WRAPPER:
+        return {**_positional(given.get("args"), attributes), **named}
+    return given
+
+
+def _positional(args: JSON, attributes: Attributes) -> Mapping[str, JSON]:
+    """Positional arguments by the order of the tool's parameters."""
+    if not isinstance(args, Sequence) or isinstance(args, str) or not args:
+        return {}
+    schema, _ = _value(attributes, "tool.parameters")
+    if not isinstance(schema, Mapping):
+        return {}
+    properties = schema.get("properties")
+    names = list(properties if isinstance(properties, Mapping) else schema)
+    return dict(zip(names, args, strict=False))
+
+
+def _is_schema(value: Mapping[str, JSON]) -> bool:
+    """Whether ``tool.parameters`` is a JSON schema, of an object or of each argument, and not the arguments."""
+    if value.get("type") == "object" or "properties" in value:
+        return True
+    return bool(value) and all(isinstance(item, Mapping) and "type" in item for item in value.values())
+
+
+def _message_call_id(output: Captured) -> str | None:
+    """A serialised ToolMessage names the call that it answers."""
+    value = parse_nested(output).value if isinstance(output, str) else None
+    if not isinstance(value, Mapping):
+        return None
+    inner = value.get("data", value.get("kwargs", value))
+    found = inner.get("tool_call_id") if isinstance(inner, Mapping) else None
+    return found if isinstance(found, str) and found else None

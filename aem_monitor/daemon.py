@@ -293,7 +293,8 @@ class Daemon:
 
 def golden_tools(dialogs: Dialogs) -> frozenset[str]:
     """Every tool id that some golden dialog names."""
-    return frozenset(turn.tool_id for dialog in dialogs for turn in dialog.turns if isinstance(turn, ToolTurn))
+    expected = {turn.tool_id for dialog in dialogs for turn in dialog.turns if isinstance(turn, ToolTurn)}
+    return frozenset(expected | {item.tool_id for dialog in dialogs for item in dialog.forbidden})
 
 
 def restart_needed(old: Config, new: Config) -> list[str]:

@@ -1,0 +1,136 @@
+"""A verdict is stored and counted together, once, and a store that fails loses nothing."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
+from aem_monitor.engine.plays import RunState
+from aem_monitor.engine.recorder import Recorder
+from aem_monitor.golden.dialog import Dialog
+from aem_monitor.golden.play import Run
+from aem_monitor.metrics.registry import Metrics
+from aem_monitor.store import Store
+from tests.playing import SCORER, Call, agent, exchange, golden, runs, tool, user
+
+REPORT = golden(
+    [user("Report"), tool(2, "reports.FilterData", {"region": "EU"}), agent(3, "Done.")],
+    forbidden=[{"tool_id": "mail"}],
+)
+TOOLS = {"reports", "mail"}
+
+
+class Bench:
+    """A recorder with a store and metrics of its own, as one process has them."""
+
+    def __init__(self, url: str, dialogs: Sequence[Dialog] = (REPORT,)) -> None:
+        self.store = Store(url)
+        self.metrics = Metrics(CollectorRegistry())
+        self.metrics.restore(self.store.totals())
+        pipeline = build_pipeline(dialogs, PipelineSettings(), build_registry(), SCORER)
+        self.recorder = Recorder(pipeline, self.store, self.metrics, TOOLS)
+
+    def play(self, run: Run, now: float = 100.0) -> bool:
+        self.recorder.opened(run, now)
+        return self.recorder.finalise(RunState(run.run_id, now, run), now)
+
+    def total(self, name: str, **labels: str) -> float:
+        """The sum over all series that carry the labels."""
+        families = {family.name: family for family in self.metrics.registry.collect()}
+        return sum(
+            sample.value
+            for sample in families[name.removesuffix("_total")].samples
+            if sample.name == name and labels.items() <= sample.labels.items()
+        )
+
+    def series(self, name: str, **labels: str) -> int:
+        families = {family.name: family for family in self.metrics.registry.collect()}
+        found = [one for one in families[name.removesuffix("_total")].samples if one.name == name]
+        return sum(1 for one in found if labels.items() <= one.labels.items())
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path / 'store.db'}"
+
+
+@pytest.fixture
+def bench(url: str) -> Iterator[Bench]:
+    bench = Bench(url)
+    yield bench
+    bench.store.close()
+
+
+def played(region: str = "EU", *extra: Call, dialog: Dialog = REPORT) -> Run:
+    (run,) = runs(dialog, exchange("Report", [Call("reports.FilterData", {"region": region}), *extra], "Done."))
+    return run
+
+
+def test_every_series_of_a_verdict_is_at_zero_while_its_run_is_open(bench: Bench) -> None:
+    run = played("US")
+    bench.recorder.opened(run, 100.0)
+    root = {"reason": "inconsistent_parameter_values", "tool": "reports", "release": "1.0", "model": "m"}
+    assert bench.series("aem_root_causes_total", **root) == 1
+    assert bench.total("aem_root_causes_total") == 0
+    before = bench.series("aem_turns_total")
+    bench.recorder.finalise(RunState(run.run_id, 100.0, run), 101.0)
+    assert bench.total("aem_root_causes_total", **root) == 1
+    assert bench.series("aem_turns_total") == before
+
+
+def test_a_verdict_is_stored_and_counted(bench: Bench) -> None:
+    assert bench.play(played("US"))
+    (stored,) = bench.store.runs()
+    assert stored.result.test_pass is False
+    assert bench.total("aem_runs_total", result="fail") == 1
+    assert bench.total("aem_dialog_last_run_timestamp_seconds", dialog="d") == stored.result.ended_ns / 1e9
+
+
+def test_a_run_that_comes_again_is_counted_once_also_after_a_restart(bench: Bench, url: str) -> None:
+    assert bench.play(played())
+    assert bench.play(played())
+    assert bench.total("aem_runs_total") == 1
+    again = Bench(url)
+    assert again.play(played())
+    assert again.total("aem_runs_total") == 1
+    assert again.total("aem_turns_total", result="pass") == 2
+    again.store.close()
+
+
+def test_a_store_that_fails_keeps_the_verdict_for_later(bench: Bench, url: str) -> None:
+    run = played()
+    bench.recorder.opened(run, 100.0)
+    state = RunState(run.run_id, 100.0, run)
+    bench.store.close()
+    assert bench.recorder.finalise(state, 101.0) is False
+    assert not bench.recorder.store_up
+    assert not state.is_final
+    assert bench.total("aem_runs_total") == 0
+    assert bench.total("aem_monitor_store_errors_total", reason="closed") > 0
+
+
+def test_a_release_is_dated_when_it_is_first_seen_and_stays_so(bench: Bench) -> None:
+    bench.play(played(), now=100.0)
+    bench.play(played("US"), now=200.0)
+    assert bench.total("aem_release_first_seen_timestamp_seconds", agent="a", release="1.0") == 100
+
+
+def test_a_forbidden_call_counts_under_its_tool_and_was_at_zero_before(bench: Bench) -> None:
+    run = played("EU", Call("mail", {"to": "x"}))
+    forbidden = {"detail": "forbidden_call", "tool": "mail"}
+    bench.recorder.opened(run, 100.0)
+    assert bench.series("aem_root_causes_total", **forbidden) == 1
+    bench.play(run)
+    assert bench.total("aem_root_causes_total", **forbidden) == 1
+
+
+def test_a_draft_is_counted_as_a_draft_only(url: str) -> None:
+    draft = golden([user("Report"), tool(2, "reports.FilterData", {"region": "EU"})], review={"status": "draft"})
+    bench = Bench(url, [draft])
+    assert bench.play(played("US", dialog=draft))
+    assert bench.total("aem_draft_runs_total", dialog="d", result="fail") == 1
+    assert bench.series("aem_runs_total") == bench.series("aem_turns_total") == 0
+    assert bench.store.releases() == []
+    bench.store.close()

@@ -147,6 +147,29 @@ def test_a_killed_daemon_counts_every_run_once(
     assert prometheus.query('sum(aem_turns_total{result="pass"})')[0].value == 3 * 5 + 1
 
 
+def test_a_broker_crash_is_survived_by_a_running_daemon(
+    own_kafka_broker: KafkaBroker, tmp_path: Path, start_prometheus: StartPrometheus
+) -> None:
+    own_kafka_broker.start()
+    topics = Topics(own_kafka_broker)
+    daemon = Daemon(tmp_path, GOLDEN, topics.configuration)
+    try:
+        daemon.start()
+        prometheus = scraping(start_prometheus, daemon)
+        topics.play(RIGHT, OLD)
+        wait_for_value(prometheus, "sum(aem_runs_total)", 1)
+        own_kafka_broker.kill()
+        wait_for_value(prometheus, 'aem_monitor_source_up{source="kafka"}', 0)
+        own_kafka_broker.start()
+        topics.play(PROFIT, NEW)
+        wait_for_value(prometheus, "sum(aem_runs_total)", 2)
+        wait_for_value(prometheus, 'aem_monitor_source_up{source="kafka"}', 1)
+        wait_until(topics.all_committed, "all offsets committed")
+        assert daemon.stop() == 0
+    finally:
+        daemon.close()
+
+
 def test_an_unreachable_broker_is_said_and_does_not_stop_the_daemon(tmp_path: Path) -> None:
     nowhere = f"127.0.0.1:{free_port()}"
     configuration = {"ingest": {"otlp_http": {"enabled": False}, "kafka": {"bootstrap_servers": [nowhere]}}}

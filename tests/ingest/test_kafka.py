@@ -11,6 +11,7 @@ from threading import Lock
 from uuid import uuid4
 
 import pytest
+from kafka import TopicPartition
 
 from aem_monitor.ingest.batch import Batch, Decoded, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
 from aem_monitor.ingest.kafka import KafkaSource
@@ -424,6 +425,24 @@ def test_a_topic_that_is_created_anew_is_read_from_its_beginning(
         source.release({(topic, 0): 1})
         wait_until(lambda: kafka_broker.committed(settings.group_id) == {(topic, 0): 1}, "the commit of the new topic")
     assert queue.offsets((topic, 0)) == [0, 1, 0]
+
+
+def test_reading_goes_on_behind_what_retention_removed(
+    kafka_broker: KafkaBroker, settings: KafkaSettings, topic: str
+) -> None:
+    kafka_broker.produce(topic, *[message(f"c-{n}") for n in range(5)], partition=0)
+    first, second = Queue(), Queue()
+    with running(settings, first) as source:
+        wait_until(lambda: len(first.batches) == 5, "all")
+        source.release({(topic, 0): 1})
+    admin = kafka_broker.admin()
+    admin.delete_records({TopicPartition(topic, 0): 3})
+    admin.close()
+    with running(settings, second) as source:
+        wait_until(lambda: len(second.batches) == 2, "what is left")
+        release_all(source, second)
+        wait_until(lambda: kafka_broker.committed(settings.group_id) == {(topic, 0): 5}, "the commit")
+    assert second.offsets((topic, 0)) == [3, 4]
 
 
 class Record:

@@ -31,6 +31,7 @@ class Command:
 
 
 COMMANDS: tuple[Command, ...] = (
+    Command("demo", "show the monitor at work on recorded spans, on this machine", "aem_monitor.cli.demo"),
     Command("run", "run the monitor", "aem_monitor.cli.run"),
     Command("replay", "score the conversations in OTLP files", "aem_monitor.cli.replay"),
     Command("score", "score annotated dialogs, gold and prediction side by side", "aem_monitor.cli.score"),

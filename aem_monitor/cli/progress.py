@@ -1,4 +1,4 @@
-"""A progress bar on standard error for inputs that take long."""
+"""A progress bar on standard error for what takes long."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,27 +6,29 @@ from contextlib import contextmanager
 from typing import TextIO, TypeAlias
 
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 Report: TypeAlias = Callable[[int, int], None]
-"""``report(done, total)`` in bytes; ``total`` may grow."""
+"""``report(done, total)`` in bytes, or whatever the bar counts; ``total`` may grow."""
 
 LONG = 8 * 2**20
 """Bytes below which an input is read before anybody looks for a bar."""
 
 
 @contextmanager
-def progress_bar(label: str, stream: TextIO | None = None) -> Iterator[Report]:
+def progress_bar(
+    label: str, stream: TextIO | None = None, *, least: int = LONG, unit: str | None = None
+) -> Iterator[Report]:
     """Yield a ``Report`` that draws on ``stream`` (standard error) while the block runs.
 
-    Draws nothing where the stream is no terminal, so that logs of batch jobs stay readable, and nothing for inputs of
-    less than 8 MiB. The bar is removed at the end.
+    Draws nothing where the stream is no terminal, so that logs of batch jobs stay readable, and nothing while the total
+    is under ``least``. Counts bytes, or things named by ``unit``. The bar is removed at the end.
     """
     target = sys.stderr if stream is None else stream
     if not target.isatty():
         yield _silent
         return
-    bar = _Bar(label, target)
+    bar = _Bar(label, target, least, unit)
     try:
         yield bar.report
     finally:
@@ -38,11 +40,14 @@ def _silent(_done: int, _total: int) -> None:
 
 
 class _Bar:
-    def __init__(self, label: str, stream: TextIO) -> None:
+    def __init__(self, label: str, stream: TextIO, least: int, unit: str | None) -> None:
+        self._least = least
+        counted = DownloadColumn(binary_units=True) if unit is None else MofNCompleteColumn()
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            DownloadColumn(binary_units=True),
+            counted,
+            TextColumn(unit or "", markup=False),
             TimeRemainingColumn(),
             console=Console(file=stream),
             transient=True,
@@ -52,7 +57,7 @@ class _Bar:
 
     def report(self, done: int, total: int) -> None:
         if not self._started:
-            if total < LONG:
+            if total < self._least:
                 return
             self._progress.start()
             self._started = True

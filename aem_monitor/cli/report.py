@@ -8,60 +8,73 @@ import orjson
 
 from aem_monitor.cli.tables import Column, print_table
 from aem_monitor.model.jsonvalue import JSON
-from aem_monitor.model.verdict import Check, RunResult, TurnVerdict
+from aem_monitor.model.verdict import Check, RunResult, TurnKind, TurnVerdict
 
 _WIDEST_VALUE = 70
 
 
 def print_report(results: Sequence[RunResult], stream: TextIO) -> None:
-    """Two tables: correctness by release, and each failing run with its first failing turn."""
+    """Tables: correctness by release, and each failing run with its first failing turn."""
     print_releases(results, stream)
     print_failures(results, stream)
 
 
 def print_releases(results: Sequence[RunResult], stream: TextIO) -> None:
-    """One row a release and model: turns, correctness, root causes by reason, cascades."""
+    """One row a release and model: turns, correctness, root causes by reason, cascades, if need be turns not scored."""
     groups: dict[tuple[str, str], list[RunResult]] = {}
     for result in results:
         groups.setdefault((result.release or "unknown", result.model or "unknown"), []).append(result)
-    print_table(
-        (
-            "release",
-            "model",
-            Column("runs", "right"),
-            Column("turns", "right"),
-            Column("correct", "right"),
-            "root causes",
-            Column("cascades", "right"),
-            Column("not scored", "right"),
-        ),
-        [_release_row(release, model, runs) for (release, model), runs in groups.items()],
-        stream,
-        title="Correctness by release",
-    )
+    columns: list[Column | str] = [
+        "release",
+        "model",
+        Column("runs", "right"),
+        Column("turns", "right"),
+        Column("correct", "right"),
+        "root causes",
+        Column("cascades", "right"),
+        Column("not scored", "right"),
+    ]
+    rows = [_release_row(release, model, runs) for (release, model), runs in groups.items()]
+    if not any(row[-1] for row in rows):
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    print_table(columns, rows, stream, title="Correctness by release")
+    stream.write("\n")
 
 
 def print_failures(results: Sequence[RunResult], stream: TextIO) -> None:
-    """One row a failing run: the turn that broke first, with what was expected and what came."""
-    failing = [(result, turn) for result in results if (turn := first_root(result)) is not None]
-    if not failing:
-        return
-    print_table(
-        (
-            "release",
-            "dialog",
-            "conversation",
-            Column("turn", "right"),
-            "reason",
-            "where",
-            "expected",
-            "got",
-            Column("cascades", "right"),
-        ),
-        [_failure_row(result, turn) for result, turn in failing],
-        stream,
-        title="What broke first",
-    )
+    """A table for each release that failed, one row a failing run: the turn that broke first, and what came of it."""
+    groups: dict[str, list[tuple[RunResult, TurnVerdict]]] = {}
+    for result in results:
+        turn = first_root(result)
+        if turn is not None:
+            groups.setdefault(result.release or "unknown", []).append((result, turn))
+    for release, failing in groups.items():
+        print_table(
+            ("dialog", Column("turn", "right"), "reason", "expected", "got", Column("cascades", "right")),
+            [_failure_row(result, turn) for result, turn in failing],
+            stream,
+            title=f"What broke first in release {release}",
+        )
+        stream.write("\n")
+
+
+def story(result: RunResult) -> str:
+    """A failing run in a sentence: where it broke first, and what only followed from that."""
+    turn = first_root(result)
+    if turn is None:
+        return ""
+    expected, got = _expected_and_got(turn)
+    number = f"turn {turn.turn_no}" if turn.turn_no is not None else f"a call after turn {result.first_failure_turn}"
+    where = f"{place} " if (place := _where(turn)) else ""
+    text = f"Release {result.release or 'unknown'} broke first in {number} of {result.dialog}: {where}"
+    text += f"expected {expected or 'nothing'}, got {got or 'nothing'}"
+    inherited = result.cascading_count
+    if inherited:
+        text += f"; {inherited} later turn{'' if inherited == 1 else 's'} only inherited it"
+    more = result.root_cause_count - 1
+    if more > 0:
+        text += f"; {more} more broke by {'itself' if more == 1 else 'themselves'}"
+    return f"{text}."
 
 
 def first_root(result: RunResult) -> TurnVerdict | None:
@@ -81,30 +94,37 @@ def _release_row(release: str, model: str, runs: Sequence[RunResult]) -> Sequenc
     passed = sum(turn.success is True for turn in scored)
     roots = Counter(_reason(turn) for turn in scored if turn.root_cause)
     cascades = sum(turn.success is False and not turn.root_cause for turn in scored)
-    share = f"{passed / len(scored):.0%} ({passed}/{len(scored)})" if scored else None
-    named = ", ".join(f"{count} {reason}" for reason, count in roots.most_common()) or "none"
+    share = f"{passed / len(scored):.1%}" if scored else None
+    named = "\n".join(f"{count} {reason}" for reason, count in sorted(roots.items())) or "none"
     return release, model, len(runs), len(turns), share, named, cascades, len(turns) - len(scored)
 
 
 def _failure_row(result: RunResult, turn: TurnVerdict) -> Sequence[object]:
+    expected, got = _expected_and_got(turn)
+    where = _where(turn)
+    return (
+        f"{result.dialog}\n{result.conversation_id or result.conversation_key}",
+        turn.turn_no if turn.turn_no is not None else "extra",
+        f"{_reason(turn)}\nin {where}" if where else _reason(turn),
+        expected,
+        got,
+        result.cascading_count,
+    )
+
+
+def _expected_and_got(turn: TurnVerdict) -> tuple[str | None, str | None]:
     check = failing_check(turn)
     expected: JSON = check.expected if check is not None else turn.expected
     actual: JSON = check.actual if check is not None else turn.actual
-    where = turn.called or turn.tool or "reply"
+    missing = check is not None and turn.called is None and turn.tool is not None
+    return _value(expected), "no call" if missing else _value(actual)
+
+
+def _where(turn: TurnVerdict) -> str | None:
+    """The fields at fault and whose they are; None where expected and got are the names of calls themselves."""
     if turn.fields:
-        where = f"{where}({', '.join(turn.fields)})"
-    number = turn.turn_no if turn.turn_no is not None else "extra"
-    return (
-        result.release,
-        result.dialog,
-        result.conversation_id or result.conversation_key,
-        number,
-        _reason(turn),
-        where,
-        _value(expected),
-        "not called" if check is not None and turn.called is None and turn.tool is not None else _value(actual),
-        result.cascading_count,
-    )
+        return f"{turn.called or turn.tool or 'reply'}({', '.join(turn.fields)})"
+    return None if turn.kind is TurnKind.TOOL else "the reply"
 
 
 def _reason(turn: TurnVerdict) -> str:
@@ -120,4 +140,4 @@ def _value(value: JSON) -> str | None:
     return text if len(text) <= _WIDEST_VALUE else f"{text[: _WIDEST_VALUE - 1]}…"
 
 
-__all__ = ["failing_check", "first_root", "print_failures", "print_releases", "print_report"]
+__all__ = ["failing_check", "first_root", "print_failures", "print_releases", "print_report", "story"]

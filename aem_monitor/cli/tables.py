@@ -31,7 +31,14 @@ def print_table(
     None is shown as ``-``. Cells are shown as they are: no markup, no control characters, since they hold what agents
     and users said. Without a terminal the table is 160 characters wide and without colour.
     """
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        show_edge=False,
+    )
     for column in columns:
         described = Column(column) if isinstance(column, str) else column
         table.add_column(

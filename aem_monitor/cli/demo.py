@@ -1,0 +1,106 @@
+"""``aem-monitor demo``: the real daemon over recorded spans of two releases, explained on one screen."""
+
+import signal
+import sys
+import threading
+import time
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+
+from aem_monitor.cli import demo_screen as screen
+from aem_monitor.cli.logs import start_logging
+from aem_monitor.cli.progress import progress_bar
+from aem_monitor.demo.http import export, scrape
+from aem_monitor.demo.monitor import Monitor, running_monitor
+from aem_monitor.demo.recordings import Recording, moved, recordings
+
+_WAIT_SECONDS = 60.0
+_BACK_NS = 60 * 10**9
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.description = (
+        "Starts the monitor on this machine with defaults alone (OTLP receiver, metrics and admin on loopback, SQLite "
+        "in a temporary folder), sends it recorded spans of two releases of one agent, and shows what it found. Stays "
+        "up until Ctrl-C, so that the metrics can be looked at."
+    )
+    parser.add_argument("--once", action="store_true", help="show the result and end")
+    parser.add_argument(
+        "--port-metrics",
+        metavar="PORT",
+        type=_port,
+        default=None,
+        help="port of the metrics (default: that of `run` if it is free, else any free one)",
+    )
+    parser.add_argument(
+        "--wait",
+        metavar="SECONDS",
+        type=_seconds,
+        default=_WAIT_SECONDS,
+        help="longest wait for the verdicts (default: %(default)g)",
+    )
+    parser.set_defaults(handler=demo)
+
+
+def demo(arguments: Namespace) -> int:
+    """Carry the command out."""
+    start_logging(arguments.log_level or "warning")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    recorded = recordings()
+    screen.introduction(recorded, sys.stdout)
+    with running_monitor(arguments.port_metrics) as monitor:
+        screen.addresses(monitor, sys.stdout)
+        sys.stdout.flush()
+        _send(recorded, monitor)
+        _wait(recorded, monitor, arguments.wait)
+        screen.findings(recorded, monitor.final_runs(), monitor.left_alone(), sys.stdout)
+        screen.metrics(monitor.metrics_url, scrape(monitor.metrics_url), sys.stdout)
+        if not arguments.once:
+            _stay_up(monitor)
+    return 0
+
+
+def _send(recorded: Sequence[Recording], monitor: Monitor) -> None:
+    """Send everything, as it was recorded unless the clock here says that it has not happened yet."""
+    ahead = max(recording.last_ns for recording in recorded) - time.time_ns()
+    total = sum(len(request) for recording in recorded for request in recording.requests)
+    done = 0
+    with progress_bar("sending spans", least=0) as report:
+        for recording in recorded:
+            for request in recording.requests:
+                export(monitor.traces_url, moved(request, -ahead - _BACK_NS) if ahead > 0 else request)
+                done += len(request)
+                report(done, total)
+
+
+def _wait(recorded: Sequence[Recording], monitor: Monitor, seconds: float) -> None:
+    runs = sum(len(recording.canaries) for recording in recorded)
+    others = sum(len(recording.customers) for recording in recorded)
+    with progress_bar("waiting for final verdicts", least=0, unit="conversations") as report:
+        monitor.wait(runs, others, seconds, lambda done: report(done, runs + others))
+
+
+def _stay_up(monitor: Monitor) -> None:
+    screen.staying_up(monitor, sys.stdout)
+    sys.stdout.flush()
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
+        raise ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535 (0: any free one)")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds <= 86400:
+        raise ArgumentTypeError(f"{text!r} is no waiting time; give seconds, more than 0 and at most 86400")
+    return seconds

@@ -1,0 +1,119 @@
+"""A daemon for the demo: embedded defaults, everything on loopback, everything it writes in a folder that goes away."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+import yaml
+
+from aem_monitor.config.root import Config
+from aem_monitor.daemon import Daemon, Setup
+from aem_monitor.demo.http import samples, scrape
+from aem_monitor.demo.recordings import CANARY, ENVIRONMENT
+from aem_monitor.errors import AemMonitorError
+from aem_monitor.examples import example_dialogs
+from aem_monitor.ingest.otlp_http import OtlpHttpSource
+from aem_monitor.model.verdict import RunResult
+from aem_monitor.store.records import MAX_PAGE, RunFilter
+
+_LOOPBACK: Final = "127.0.0.1"
+_POLL_SECONDS: Final = 0.1
+NOT_ALLOWED: Final = "not_allowed"
+"""The outcome of recognition for words of a golden dialog in traffic that is not the canary's."""
+
+_LEFT_ALONE: Final = "aem_monitor_unrecognised_conversations_total"
+
+
+class Monitor:
+    """A running daemon and its addresses. ``default_port_taken``: the metrics had to go to another port than usual."""
+
+    def __init__(self, daemon: Daemon, *, default_port_taken: bool) -> None:
+        self._daemon = daemon
+        self.default_port_taken = default_port_taken
+        self.metrics_url = f"{daemon.metrics_listener.url}/metrics"
+        self.runs_url = f"{daemon.admin_listener.url}/api/v1/runs"
+        host, port = next(source.address for source in daemon.sources if isinstance(source, OtlpHttpSource))
+        self.traces_url = f"http://{host}:{port}/v1/traces"
+
+    def final_runs(self) -> list[RunResult]:
+        """Final verdicts in the order in which their conversations began."""
+        stored = self._daemon.store.runs(RunFilter(limit=MAX_PAGE))
+        return sorted((run.result for run in stored), key=lambda result: (result.started_ns, result.run_id))
+
+    def left_alone(self) -> dict[str, int]:
+        """How many conversations were dropped since they are no plays of a golden dialog, by outcome of recognition."""
+        scraped = samples(scrape(self.metrics_url))
+        return {sample.labels["outcome"]: round(sample.value) for sample in scraped if sample.name == _LEFT_ALONE}
+
+    def wait(self, runs: int, others: int, seconds: float, report: Callable[[int], None]) -> None:
+        """Return when ``runs`` runs are final and ``others`` conversations left alone; ``report`` hears how many are.
+
+        Raises ``AemMonitorError`` when that has not come about after ``seconds``.
+        """
+        deadline = time.monotonic() + seconds
+        while True:
+            final, dropped = len(self.final_runs()), sum(self.left_alone().values())
+            report(final + dropped)
+            if final >= runs and dropped >= others:
+                return
+            if time.monotonic() > deadline:
+                raise AemMonitorError(
+                    f"after {seconds:g} seconds {final} of {runs} runs are final and {dropped} of {others} other "
+                    f"conversations left alone; if this machine is busy, try again with --wait {seconds * 4:g}"
+                )
+            time.sleep(_POLL_SECONDS)
+
+
+@contextmanager
+def running_monitor(metrics_port: int | None) -> Iterator[Monitor]:
+    """A daemon while the block runs; its files are gone afterwards.
+
+    ``metrics_port`` None: the default port if it is free, else any free one. Raises ``ConfigError`` when a port that
+    was asked for is taken.
+    """
+    taken = metrics_port is None and not _is_free(default_metrics_port())
+    port = metrics_port if metrics_port is not None else 0 if taken else default_metrics_port()
+    with TemporaryDirectory(prefix="aem-monitor-demo-") as folder:
+        file = Path(folder) / "aem-monitor.yaml"
+        file.write_text(yaml.safe_dump(configuration(Path(folder), port)))
+        setup = Setup(file, {})
+        config, dialogs = setup.load()
+        daemon = Daemon(setup, config, dialogs)
+        daemon.start()
+        try:
+            yield Monitor(daemon, default_port_taken=taken)
+        finally:
+            daemon.stop()
+
+
+def configuration(folder: Path, metrics_port: int) -> dict[str, Any]:
+    """What a configuration file would say. Waiting times are short, since nothing comes late here."""
+    return {
+        "golden": {"paths": [str(example_dialogs())]},
+        "ingest": {"otlp_http": {"listen": f"{_LOOPBACK}:0"}},
+        "recognise": {"where": {ENVIRONMENT: CANARY}},
+        "assembly": {"grace": "1s", "wall_idle": "1s"},
+        "store": {"url": f"sqlite:///{folder / 'verdicts.db'}", "replica": "demo"},
+        "metrics": {"listen": f"{_LOOPBACK}:{metrics_port}"},
+        "admin": {"listen": f"{_LOOPBACK}:0"},
+    }
+
+
+def default_metrics_port() -> int:
+    """The port of the metrics listener where none is configured."""
+    return Config().metrics.listen.port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((_LOOPBACK, port))
+            probe.listen()
+        except OSError:
+            return False
+    return True

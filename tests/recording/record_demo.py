@@ -1,0 +1,129 @@
+"""Records the demo's spans: the real Strands agent, driven by a scripted model, through the real OpenTelemetry SDK.
+
+``python -m tests.recording.record_demo`` in an environment of its own; see README.md here. One process is started for
+each resource (release and environment), since the process of an agent has one resource; a release becomes one file.
+"""
+
+import base64
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+OUTPUT = Path(__file__).parents[2] / "aem_monitor" / "examples" / "demo"
+RELEASES = ("2026.11.1", "2026.11.2")
+MODELS = {"2026.11.1": "acme-large-2", "2026.11.2": "acme-small-3"}
+AGENT = "sales-assistant"
+PROMPT = "You are the sales assistant of a small company. Use the tools; never invent figures."
+
+
+def main() -> None:
+    """Record both releases, canaries and customers."""
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    for release in RELEASES:
+        requests = []
+        for environment in ("canary", "production"):
+            process = subprocess.run(
+                [sys.executable, "-m", "tests.recording.record_demo", release, environment],
+                env={**os.environ, "OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental"},
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            requests.append(process.stdout)
+        path = OUTPUT / f"release-{release}.jsonl.gz"
+        lines = b"".join(requests)
+        path.write_bytes(gzip.compress(lines, mtime=0))
+        print(f"{path.name}: {len(lines.splitlines())} export requests, {path.stat().st_size} bytes")
+
+
+def record(release: str, environment: str) -> None:
+    """Play the conversations of one resource; write each export request as a line of OTLP JSON."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    from tests.recording.demo_scripts import PLAYED
+
+    resource = Resource.create(
+        {"service.name": AGENT, "service.version": release, "deployment.environment.name": environment}
+    )
+    provider = TracerProvider(resource=resource)
+    provider.add_span_processor(BatchSpanProcessor(_exporter(), schedule_delay_millis=1000))
+    trace.set_tracer_provider(provider)
+    seed = f"{release} {environment}"
+    for number, script in enumerate(PLAYED[release, environment]):
+        _play(script, MODELS[release], random.Random(f"{seed} {number}"), 4000 + 20 * number)
+    provider.shutdown()
+
+
+def _play(script: Any, model_id: str, pace: random.Random, first_id: int) -> None:
+    from strands import Agent
+
+    from tests.recording.sales_tools import Backend
+    from tests.recording.scripted_model import ScriptedModel
+
+    attributes = {"session.id": script.session}
+    if script.named:
+        attributes["aem.dialog.id"] = script.dialog
+    model = ScriptedModel(model_id, pace)
+    agent = Agent(
+        model=model,
+        tools=Backend(first_id, script.mail_failures).tools(),
+        system_prompt=PROMPT,
+        trace_attributes=attributes,
+        callback_handler=None,
+        name=AGENT,
+    )
+    for exchange in script.exchanges:
+        model.steps = list(exchange.steps)
+        agent(exchange.user)
+        assert not model.steps, f"{script.session}: the agent stopped before its script"
+
+
+def _exporter() -> Any:
+    from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+    class JsonLines(SpanExporter):
+        """Writes export requests as the OTLP specification's JSON; no two at a time."""
+
+        def __init__(self) -> None:
+            self._lock = threading.Lock()
+
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            with self._lock:
+                print(json.dumps(otlp_json(encode_spans(spans)), separators=(",", ":"), ensure_ascii=False), flush=True)
+            return SpanExportResult.SUCCESS
+
+    return JsonLines()
+
+
+def otlp_json(request: Any) -> Any:
+    """An export request as OTLP JSON: ids in hex, enums as numbers. Host-specific resource attributes are left out."""
+    from google.protobuf.json_format import MessageToDict
+
+    value = MessageToDict(request, use_integers_for_enums=True)
+    for resource_spans in value["resourceSpans"]:
+        kept = [entry for entry in resource_spans["resource"]["attributes"] if not entry["key"].startswith("process.")]
+        resource_spans["resource"]["attributes"] = kept
+        for scope_spans in resource_spans["scopeSpans"]:
+            for span in scope_spans["spans"]:
+                for key in ("traceId", "spanId", "parentSpanId"):
+                    if key in span:
+                        span[key] = base64.b64decode(span[key]).hex()
+    return value
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        record(sys.argv[1], sys.argv[2])
+    else:
+        main()

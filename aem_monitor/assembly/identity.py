@@ -1,12 +1,13 @@
 """Who an exchange belongs to: conversation ids, agent, release, golden dialog, attributes for recognition."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from aem_monitor.assembly.groups import Group
 from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.assembly.tracereading import IdCandidate
-from aem_monitor.assembly.tree import Node
+from aem_monitor.assembly.tree import RESOURCE, Node
 from aem_monitor.model.jsonvalue import AttributeValue
 
 _MAX_ATTRIBUTE_CHARS: Final = 256
@@ -18,6 +19,8 @@ def text_of(value: AttributeValue) -> str | None:
     """An id, release or name as text; None for what cannot be one."""
     if isinstance(value, str):
         return value.strip() or None
+    if value is None:
+        return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, Sequence) and not isinstance(value, bytes) and value:
@@ -27,11 +30,7 @@ def text_of(value: AttributeValue) -> str | None:
 
 def id_of(node: Node, settings: AssemblySettings) -> IdCandidate | None:
     """The best conversation id on one span."""
-    for rank, name in enumerate(settings.conversation_id):
-        value = text_of(node.attribute(name))
-        if value is not None and not value.lower().startswith(settings.rejected_id_prefixes):
-            return IdCandidate(rank, value)
-    return None
+    return next((IdCandidate(rank, value) for rank, value in _ids_on(node, settings)), None)
 
 
 def nearest_id(node: Node, settings: AssemblySettings) -> str | None:
@@ -72,10 +71,7 @@ def _ids(nodes: Iterable[Node], settings: AssemblySettings) -> tuple[IdCandidate
     best: dict[int, tuple[tuple[int, int, str], str]] = {}
     for node in nodes:
         place = (node.depth, node.start, node.span.span_id)
-        for rank, name in enumerate(settings.conversation_id):
-            value = text_of(node.attribute(name))
-            if value is None or value.lower().startswith(settings.rejected_id_prefixes):
-                continue
+        for rank, value in _ids_on(node, settings):
             if rank not in best or place < best[rank][0]:
                 best[rank] = (place, value)
     found = dict.fromkeys(IdCandidate(rank, best[rank][1]) for rank in sorted(best))
@@ -83,6 +79,28 @@ def _ids(nodes: Iterable[Node], settings: AssemblySettings) -> tuple[IdCandidate
     for candidate in found:
         unique.setdefault(candidate.value, candidate)
     return tuple(unique.values())
+
+
+def _ids_on(node: Node, settings: AssemblySettings) -> Iterator[tuple[int, str]]:
+    """(rank, id) of every configured attribute that the span carries, best first."""
+    ranks, on_resource = _ranks(settings.conversation_id)
+    # Of some dozen configured names a span carries one or two: only those are looked at.
+    carried = ranks.keys() & node.span.attributes.keys()
+    if on_resource:
+        carried |= on_resource
+    if node.reading is not None and node.reading.derived:
+        carried |= ranks.keys() & node.reading.derived.keys()
+    for name in sorted(carried, key=ranks.__getitem__):
+        value = text_of(node.attribute(name))
+        if value is not None and not value.lower().startswith(settings.rejected_id_prefixes):
+            yield ranks[name], value
+
+
+@lru_cache(maxsize=16)
+def _ranks(names: tuple[str, ...]) -> tuple[Mapping[str, int], frozenset[str]]:
+    """The place of each name, and which of them are a resource's."""
+    ranks = {name: rank for rank, name in reversed(tuple(enumerate(names)))}
+    return ranks, frozenset(name for name in names if name.startswith(RESOURCE))
 
 
 def first_of(nodes: Iterable[Node], names: Sequence[str]) -> str | None:
@@ -138,14 +156,17 @@ def release_of(group: Group, settings: AssemblySettings) -> str | None:
 def attributes_of(group: Group) -> Mapping[str, AttributeValue]:
     """Short attributes of resource and spans that recognition may restrict by; the agent's own win."""
     merged: dict[str, AttributeValue] = {}
-    nodes = scope_of(group)
-    for node in nodes:
+    resource: Mapping[str, AttributeValue] = {}
+    for node in scope_of(group):
         for key, value in node.span.attributes.items():
-            if not key.startswith(_CONTENT_PREFIXES) and _short(value):
-                merged.setdefault(key, value)
-        for key, value in node.span.resource.attributes.items():
-            if _short(value):
-                merged.setdefault(key, value)
+            if key not in merged and not key.startswith(_CONTENT_PREFIXES) and _short(value):
+                merged[key] = value
+        if node.span.resource.attributes is resource:
+            continue
+        resource = node.span.resource.attributes
+        for key, value in resource.items():
+            if key not in merged and _short(value):
+                merged[key] = value
     return {key: merged[key] for key in sorted(merged)}
 
 

@@ -12,6 +12,9 @@ from aem_monitor.conventions.registry import Registry
 from aem_monitor.model.jsonvalue import AttributeValue
 from aem_monitor.model.span import LogRecord, Span
 
+RESOURCE: Final = "resource:"
+"""Before the name of an attribute that is the resource's."""
+
 INVOCATIONS: Final = frozenset({SpanKind.RUN, SpanKind.AGENT})
 
 
@@ -55,8 +58,8 @@ class Node:
 
     def attribute(self, name: str) -> AttributeValue:
         """An attribute of the span, corrected by its convention; ``resource:NAME`` is the resource's."""
-        if name.startswith("resource:"):
-            return self.span.resource.attributes.get(name.removeprefix("resource:"))
+        if name.startswith(RESOURCE):
+            return self.span.resource.attributes.get(name.removeprefix(RESOURCE))
         if self.reading is not None and name in self.reading.derived:
             return self.reading.derived[name]
         return self.span.attributes.get(name)

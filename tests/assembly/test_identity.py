@@ -78,6 +78,12 @@ def test_the_list_of_attributes_is_configurable() -> None:
     assert (found.conversation_id, found.aliases) == ("17", ("c-1",))
 
 
+def test_an_id_may_be_the_resource_s() -> None:
+    settings = AssemblySettings(conversation_id=("shop.chat", "resource:service.name", "session.id"))
+    (found,) = assembled([agent("1", user="x", more={"session.id": "s"})], settings=settings)
+    assert (found.conversation_id, found.aliases) == ("shop", ("s",))
+
+
 def test_one_trace_may_hold_several_conversations() -> None:
     found = assembled(
         [

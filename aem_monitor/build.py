@@ -34,8 +34,11 @@ def build_registry() -> Registry:
 def build_prefilter(
     conventions: Registry, assembly: AssemblySettings, recogniser_attributes: Iterable[str] = ()
 ) -> Prefilter:
-    """Everything that any step reads by name passes; all else is skipped undecoded."""
-    return Prefilter((*conventions.markers, *assembly.markers, *recogniser_attributes))
+    """Everything that any step reads by name passes; all else is skipped undecoded.
+
+    What recognition is restricted by counts on spans only: it stands on the resource of every service alike.
+    """
+    return Prefilter((*conventions.markers, *assembly.markers), tuple(recogniser_attributes))
 
 
 def build_pipeline(

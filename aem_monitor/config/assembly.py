@@ -4,60 +4,21 @@ from typing import Final
 
 from pydantic import Field
 
+from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.config.section import Section, Texts
 from aem_monitor.config.units import Duration, Size
 
-_APPLICATION_IDS: Final = (
-    "session_id",
-    "sessionId",
-    "thread_id",
-    "threadId",
-    "conversation_id",
-    "conversationId",
-    "chat_id",
-)
-_CONVERSATION_IDS: Final = (
-    "gen_ai.conversation.id",
-    "session.id",
-    "langfuse.session.id",
-    "gen_ai.thread.id",
-    "gcp.vertex.agent.session_id",
-    "langsmith.metadata.thread_id",
-    "langsmith.metadata.session_id",
-    "langsmith.metadata.conversation_id",
-    *(f"traceloop.association.properties.{name}" for name in _APPLICATION_IDS),
-    *(f"ai.telemetry.metadata.{name}" for name in _APPLICATION_IDS),
-    *(f"ai.settings.context.{name}" for name in _APPLICATION_IDS),
-    "metadata.thread_id",
-    "metadata.session_id",
-    "metadata.conversation_id",
-    "conversation.id",
-)
-_RELEASES: Final = (
-    "resource:service.version",
-    "gen_ai.agent.version",
-    "langfuse.release",
-    "release",
-    "langsmith.metadata.release",
-    "traceloop.association.properties.release",
-    "ai.telemetry.metadata.release",
-    "ai.settings.context.release",
-    "metadata.release",
-    "langfuse.version",
-    "resource:vcs.ref.head.revision",
-    "resource:k8s.deployment.name",
-    "resource:container.image.tags",
-)
+_DEFAULT: Final = AssemblySettings()
 
 
 class ToolNames(Section):
     """How a tool name that holds an action is split: `reports.FilterData`, `mcp__server__tool`."""
 
     separators: Texts = Field(
-        (".", "__"),
+        _DEFAULT.tool_separators,
         description="Tried in this order; the first one found inside the name splits it, once.",
     )
-    drop_prefixes: Texts = Field(("functions.", "mcp__"), description="Prefixes removed before the name is split.")
+    drop_prefixes: Texts = Field(_DEFAULT.tool_prefixes, description="Prefixes removed before the name is split.")
 
 
 class Pending(Section):
@@ -75,29 +36,27 @@ class Assembly(Section):
     """
 
     conversation_id: Texts = Field(
-        _CONVERSATION_IDS, min_length=1, description="Attributes that name the conversation."
+        _DEFAULT.conversation_id, min_length=1, description="Attributes that name the conversation."
     )
     rejected_id_prefixes: Texts = Field(
-        ("[scrubbed", "[redacted", "<redacted", "[filtered", "***", "resp_"),
+        _DEFAULT.rejected_id_prefixes,
         description="A value that begins so names no conversation: scrubbed ones, ids that change with every call.",
     )
-    release: Texts = Field(_RELEASES, min_length=1, description="Attributes that name the agent's release.")
-    agent: Texts = Field(
-        ("resource:service.name", "gen_ai.agent.name"), min_length=1, description="Attributes that name the agent."
-    )
+    release: Texts = Field(_DEFAULT.release, min_length=1, description="Attributes that name the agent's release.")
+    agent: Texts = Field(_DEFAULT.agent, min_length=1, description="Attributes that name the agent.")
     dialog_id: Texts = Field(
-        ("aem.dialog.id", "test.case.name"), description="Attributes that name the golden dialog that is being played."
+        _DEFAULT.dialog_id, description="Attributes that name the golden dialog that is being played."
     )
-    run_id: Texts = Field(("aem.run.id",), description="Attributes that tell several plays of one dialog apart.")
+    run_id: Texts = Field(_DEFAULT.run_id, description="Attributes that tell several plays of one dialog apart.")
     end_marker: Texts = Field(
-        ("aem.run.end",), description="Attributes that end the conversation at once (the grace still follows)."
+        _DEFAULT.end_marker, description="Attributes that end the conversation at once (the grace still follows)."
     )
     error_prefixes: Texts = Field(
-        ("Error:",), description="A tool result that is a text beginning so is a failed call."
+        _DEFAULT.error_prefixes, description="A tool result that is a text beginning so is a failed call."
     )
     tool_names: ToolNames = Field(default_factory=ToolNames)
     answer_tools: Texts = Field(
-        ("final_answer", "final_result"),
+        _DEFAULT.answer_tools,
         description="Tools by which a framework answers; their calls are the reply, not a turn.",
     )
     idle: Duration = Field(60.0, gt=0, description="A conversation without spans for this long in event time is over.")

@@ -42,7 +42,7 @@ class HttpListener:
                 ws="none",
                 lifespan="off",
                 log_config=None,
-                log_level="warning",
+                log_level="error",
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,

@@ -4,7 +4,7 @@ A verdict and everything that it adds to the totals are written in one transacti
 leaves either both or neither.
 """
 
-from aem_monitor.store.records import ReleaseSeen, RunFilter, StoredRun
+from aem_monitor.store.records import ReleaseSeen, RunFilter, StoredPlay, StoredRun
 from aem_monitor.store.store import Store
 
-__all__ = ["ReleaseSeen", "RunFilter", "Store", "StoredRun"]
+__all__ = ["ReleaseSeen", "RunFilter", "Store", "StoredPlay", "StoredRun"]

@@ -10,11 +10,14 @@ from sqlalchemy import ColumnElement, Connection, and_, or_, select
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
-from aem_monitor.store.records import MAX_PAGE, RunFilter, StoredRun
+from aem_monitor.store.records import MAX_PAGE, RunFilter, StoredPlay, StoredRun
 from aem_monitor.store.rows import text_column
 
 _CHUNK: Final = 400
 """Parameters of one IN list; SQLite's older default allows 999 in a statement."""
+
+
+_PLAY_COLUMNS: Final = tuple(schema.runs.c[name] for name in StoredPlay.__slots__)
 
 
 def chunks(values: Iterable[str]) -> Iterator[list[str]]:
@@ -36,6 +39,37 @@ def load_provisional(
         .limit(max(0, min(limit, MAX_PAGE)))
     )
     return [(decode_result(row.result, json.loads(row.turns)), row.stored_at) for row in connection.execute(query)]
+
+
+def load_plays(connection: Connection, agent: str, conversation_key: str) -> list[StoredPlay]:
+    """The final runs of one conversation, the last plays first, at most ``MAX_PAGE``."""
+    runs = schema.runs.c
+    query = (
+        select(*_PLAY_COLUMNS)
+        .where(
+            runs.latest.is_(True),
+            runs.agent == text_column(agent),
+            runs.conversation_key == text_column(conversation_key),
+        )
+        .order_by(runs.play.desc())
+        .limit(MAX_PAGE)
+    )
+    return [StoredPlay(*row) for row in connection.execute(query)]
+
+
+def load_plays_of_traces(connection: Connection, trace_ids: Iterable[str]) -> dict[str, list[StoredPlay]]:
+    """The final runs that each of the traces belongs to; traces without one are missing."""
+    found: dict[str, list[StoredPlay]] = {}
+    traces = schema.run_traces.c
+    for chunk in chunks(trace_ids):
+        query = (
+            select(traces.trace_id, *_PLAY_COLUMNS)
+            .join_from(schema.run_traces, schema.runs, traces.run_id == schema.runs.c.run_id)
+            .where(schema.runs.c.latest.is_(True), traces.trace_id.in_(chunk))
+        )
+        for trace_id, *columns in connection.execute(query):
+            found.setdefault(trace_id, []).append(StoredPlay(*columns))
+    return found
 
 
 def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElement[bool]) -> list[StoredRun]:

@@ -55,6 +55,20 @@ class RunFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredPlay:
+    """What tells a final run from others: agent, conversation, dialog, number of the play, and when."""
+
+    run_id: str
+    agent: str
+    conversation_key: str
+    conversation_id: str | None
+    dialog: str
+    play: int
+    started_ns: int
+    ended_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReleaseSeen:
     """When a release of an agent was first and last seen with a model (seconds since the epoch).
 

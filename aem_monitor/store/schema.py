@@ -67,6 +67,7 @@ runs = Table(
     Index("runs_newest", "latest", "final_at", "run_id"),
     Index("runs_dialog", "dialog", "ended_ns"),
     Index("runs_release", "agent", "release", "final_at"),
+    Index("runs_conversation", "agent", "conversation_key"),
 )
 
 provisional_runs = Table(

@@ -17,8 +17,8 @@ from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import dump_json, encode_run, encode_turn
 from aem_monitor.store.database import WRITE, connect, in_memory, store_error
-from aem_monitor.store.queries import chunks, load_provisional, load_runs
-from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredRun
+from aem_monitor.store.queries import chunks, load_plays, load_plays_of_traces, load_provisional, load_runs
+from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredPlay, StoredRun
 from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
 from aem_monitor.store.totals import TotalsWriter, total_of
 
@@ -111,6 +111,15 @@ class Store:
             connection.execute(insert(table), values)
 
         self._write("store a provisional verdict", write)
+
+    def drop_provisional(self, run_ids: Iterable[str]) -> None:
+        """Forget provisional verdicts of what has turned out to be no run of its own."""
+
+        def write(connection: Connection) -> None:
+            for chunk in chunks(run_ids):
+                connection.execute(delete(schema.provisional_runs).where(schema.provisional_runs.c.run_id.in_(chunk)))
+
+        self._write("forget provisional verdicts", write)
 
     def record_revision(
         self, result: RunResult, cause: str, stored_at: float, increments: Sequence[Increment] = ()
@@ -208,6 +217,14 @@ class Store:
             return found
 
         return self._read("look up traces", read)
+
+    def plays_of_traces(self, trace_ids: Iterable[str]) -> dict[str, list[StoredPlay]]:
+        """The final runs that each trace belongs to; traces without one are missing."""
+        return self._read("look up traces", lambda connection: load_plays_of_traces(connection, trace_ids))
+
+    def plays(self, agent: str, conversation_key: str) -> list[StoredPlay]:
+        """The final runs of one conversation, the last plays first, at most ``MAX_PAGE``."""
+        return self._read("look up plays", lambda connection: load_plays(connection, agent, conversation_key))
 
     def answers(self, keys: Iterable[str], scorer: str) -> dict[str, float]:
         """Stored scores by content hash; keys without an answer are missing."""

@@ -7,6 +7,7 @@ Similarity is asked only where equality fails, and never overrules a number or a
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 Similarity: TypeAlias = Callable[[str, str], float]
@@ -14,6 +15,12 @@ Similarity: TypeAlias = Callable[[str, str], float]
 
 _QUOTES: Final = str.maketrans(dict.fromkeys("‘’‚`´", "'") | dict.fromkeys("‐‑–—−", "-"))
 _KEPT_SIGNS: Final = frozenset("%‰")
+_ASCII_MARKS: Final = re.compile(
+    r"""(?!(?<!\S)-[0-9])(?:(?<![0-9a-z])[!"#&'()*,\-./:;?@\[\\\]_{}]|[!"#&'()*,\-./:;?@\[\\\]_{}](?![0-9a-z]))"""
+)
+"""Punctuation that is neither inside a word nor the sign of a number, in a text of small ASCII letters."""
+_LONGEST_REMEMBERED: Final = 1000
+"""Characters of a text whose normal form is remembered: memory has to stay bounded."""
 _NUMBER = re.compile(r"\d+")
 _NEGATIONS: Final = frozenset({"not", "no", "never", "without", "cannot", "nor", "neither"})
 _SHORTEST_PREFIX: Final = 20
@@ -26,6 +33,14 @@ def normalise(text: str) -> str:
     Punctuation inside a word or number stays (``a-1042``, ``1.5``, ``don't``), as do the sign of a number and per cent.
     A text of nothing but punctuation is its own normal form.
     """
+    return _remembered_form(text) if len(text) <= _LONGEST_REMEMBERED else _normal_form(text)
+
+
+def _normal_form(text: str) -> str:
+    if text.isascii():
+        # The same rules, for letters that have no other form.
+        folded = text.lower().replace("`", "'")
+        return " ".join(_ASCII_MARKS.sub(" ", folded).split()) or " ".join(folded.split())
     visible = "".join(char for char in text.translate(_QUOTES) if unicodedata.category(char) != "Cf")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", visible).casefold()).translate(_QUOTES)
     kept = []
@@ -35,6 +50,10 @@ def normalise(text: str) -> str:
         mark = unicodedata.category(char)[0] == "P" and char not in _KEPT_SIGNS
         kept.append(" " if mark and not inside and not signed else char)
     return " ".join("".join(kept).split()) or " ".join(folded.split())
+
+
+# Golden messages are compared with every live one, and a live one with several golden ones.
+_remembered_form = lru_cache(maxsize=4096)(_normal_form)
 
 
 def same_user_message(

@@ -37,6 +37,11 @@ def test_the_normal_form_is_its_own_normal_form(text: str) -> None:
     assert normalise(once) == once
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_a_letter_beyond_ascii_changes_nothing_about_the_words_beside_it(text: str) -> None:
+    assert normalise(f"a {text} z").split(" ")[1:-1] == normalise(f"\u00e9 {text} \u4e2d").split(" ")[1:-1]
+
+
 def always(_: str, __: str) -> float:
     return 1.0
 

@@ -9,8 +9,8 @@ from aem_monitor.model.jsonvalue import JSON
 def conversation_object(conversation: Conversation) -> dict[str, JSON]:
     """``{"conversation_id", "release", "agent", "turns": [..]}``; what was not captured has no key.
 
-    Every exchange begins with a ``user`` and ends with a ``response`` turn, whether or not their texts are known. Hand-offs
-    are left out, calls inside a tool call are marked ``nested``.
+    Every exchange begins with a ``user`` and ends with a ``response`` turn, whether or not their texts are known.
+    Hand-offs are left out, calls inside a tool call are marked ``nested``.
     """
     turns = [turn for exchange in conversation.exchanges for turn in _turns(exchange)]
     found: dict[str, JSON] = {

@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.responses.facts import facts
@@ -10,13 +9,16 @@ from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Fact
 from aem_monitor.scoring.values.guards import negations
 from aem_monitor.scoring.values.lexicon import SYNONYMS
+from aem_monitor.scoring.values.remember import remembered
+from aem_monitor.scoring.values.scan import MAX_CHARS
+from aem_monitor.scoring.values.text import lemmas
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens
 
 _BREAK: Final = re.compile(
     r"(?:(?<!\b[A-Z][.])(?<!\bMr[.])(?<!\bMrs[.])(?<!\bDr[.])(?<!\bSt[.])(?<!\bNo[.])(?<!\bvs[.])(?<!\bJr[.])(?<=[.!?])"
     r"[\"')\]]*\s+|(?<=[a-z][.!?])(?=[A-Z][a-z])|\n+|;\s+"
-    r"|,?\s+and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
-    r"|,?\s+but\s+|,\s+however,?\s+)"
+    r"|,?\s{1,8}and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
+    r"|,?\s{1,8}but\s+|,\s+however,?\s+)"
 )
 _ASKING: Final = re.compile(
     r"\b(?:please (?:confirm|provide|tell|specify|choose|select|let)|could you|can you|would you|do you|shall i"
@@ -116,6 +118,16 @@ def action_stem(action: str) -> str:
     return SYNONYMS.get(stem(action), stem(action))
 
 
+def tells_of(claim: Claim, action: str) -> bool:
+    """Whether a claim says, as a fact and not as a plan or an offer, that an action was done, be it as a noun or an
+    adjective."""
+    if claim.asks or claim.negated:
+        return False
+    if claim.action == action:
+        return True
+    return action_stem(action) in lemmas(claim.text) and not _FUTURE.search(flat(claim.text))
+
+
 def negated(text: str) -> bool:
     """Whether a clause says that something is not so. A "no" that only opens an answer says nothing about the rest."""
     rest = _INTERJECTION.sub("", flat(text))
@@ -140,11 +152,12 @@ def _is_phatic(text: str, asking: bool) -> bool:
     return not rest or (bool(_WISH.match(rest)) and len(tokens(rest)) <= _PHATIC_WORDS and claimed_action(rest) is None)
 
 
-@lru_cache(maxsize=1024)
+@remembered(1024)
 def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
     found = []
     position = 0
     pieces = []
+    text = text[:MAX_CHARS]
     for match in _BREAK.finditer(text):
         pieces.append((position, text[position : match.start()]))
         position = match.end()

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Fact, NameForm
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import MAX_CHARS, scan
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, tokens
 
@@ -30,7 +30,7 @@ _NOT_NAMES: Final = frozenset(
 )
 
 
-@lru_cache(maxsize=2048)
+@remembered(2048)
 def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
     text = text[:MAX_CHARS]
     found = [fact for fact in scan(text, context.reference_date) if _states(fact, text)]

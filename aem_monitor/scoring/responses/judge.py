@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aem_monitor.scoring.responses.claims import SETTLED, Claim, action_stem, claims
+from aem_monitor.scoring.responses.claims import SETTLED, Claim, claims, tells_of
 from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers.base import Scorer
@@ -86,7 +86,11 @@ class _Text:
         known = sum(word in self.lemmas for word in stems)
         if stems and known == len(stems):
             return Agreement.SAME
-        new = [word for word in stems if word not in self.lemmas and word not in GENERIC and len(word) > 1]
+        new = [
+            word
+            for word in stems
+            if word not in self.lemmas and word not in GENERIC and (len(word) > 1 or word.isdigit())
+        ]
         return Agreement.PROBABLY if known and not new else Agreement.DIFFERENT
 
 
@@ -149,12 +153,7 @@ def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:
 def _claim_fault(claim: Claim, known: _Text) -> str:
     if claim.phatic:
         return ""
-    if (
-        claim.action
-        and not claim.negated
-        and action_stem(claim.action) not in known.lemmas
-        and not _acted(claim, known)
-    ):
+    if claim.action and not claim.negated and not _acted(claim, known):
         return "action"
     best = _closest(claim, known.claims)
     if best is None:
@@ -169,7 +168,9 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
 
 
 def _acted(claim: Claim, known: _Text) -> bool:
-    """Whether the reference tells of an action too, in another word ("booked" for "reserved")."""
+    """Whether the reference tells of the action too, perhaps in another word ("booked" for "reserved")."""
+    if any(claim.action is not None and tells_of(other, claim.action) for other in known.claims):
+        return True
     if claim.action not in SETTLED:
         return False
     told = {other.action for other in known.claims if other.action is not None and not other.negated}

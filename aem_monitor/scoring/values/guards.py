@@ -3,13 +3,17 @@
 import re
 from collections import Counter
 from datetime import date
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.values.forms import Agreement, Fact, QuantityForm, agree
 from aem_monitor.scoring.values.lexicon import ANTONYMS, NEGATIONS
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.words import tokens
+
+_MAX_FORMS: Final = 200
+"""Different facts of one family that are looked at: a text with more is a table, and pairs of them grow with the
+square."""
 
 _ROLES: Final = re.compile(
     r"\bfrom\s+(?P<source>[\w'.&-]+(?:\s+[\w'.&-]+){0,3}?)\s+to\s+(?P<target>[\w'.&-]+(?:\s+[\w'.&-]+){0,2})"
@@ -33,8 +37,10 @@ def fact_families(facts: tuple[Fact, ...]) -> dict[str, list[Fact]]:
 def unmatched(facts: list[Fact], others: list[Fact]) -> tuple[list[Fact], bool]:
     """The facts that agree with none of the others, and whether any agreement was only probable."""
     left, probable = [], False
-    for fact in facts:
-        best = {agree(fact.form, other.form) for other in others}
+    forms = list(dict.fromkeys(other.form for other in others))[:_MAX_FORMS]
+    unique = {fact.form: fact for fact in reversed(facts)}
+    for fact in list(reversed(unique.values()))[:_MAX_FORMS]:
+        best = {agree(fact.form, form) for form in forms}
         if Agreement.SAME in best:
             continue
         if Agreement.PROBABLY in best:
@@ -55,7 +61,7 @@ def conflicting_facts(a: str, b: str, reference: date | None) -> str:
     return ""
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def negations(text: str) -> int:
     """How many negations a text holds."""
     return sum(1 for token in tokens(text) if token in NEGATIONS)
@@ -72,7 +78,7 @@ def antonyms(a: str, b: str) -> tuple[str, str] | None:
     return None
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def _roles(text: str) -> tuple[str, str] | None:
     match = _ROLES.search(text) or _TARGET_FIRST.search(text)
     if match is None:

@@ -6,7 +6,9 @@ from typing import Final
 
 from aem_monitor.scoring.values.forms import Fact, IdentifierForm
 
-_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\bhttps?://[^\s\"'<>)\]]+[^\s\"'<>)\].,;:!?]")
+_ADDRESS: Final = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}|\bhttps?://[^\s\"'<>)\]]{1,2000}[^\s\"'<>)\].,;:!?]"
+)
 _OPAQUE: Final = re.compile(r"(?<![\w.@/-])(?:#\s?[a-z\d]|[a-z\d])[a-z\d]*(?:[_.:/-][a-z\d]+)*(?![\w@])", re.IGNORECASE)
 _HAS_DIGIT: Final = re.compile(r"\d")
 _DIGIT_LETTER: Final = re.compile(r"[a-z_#]")

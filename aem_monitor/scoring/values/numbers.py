@@ -255,7 +255,9 @@ class _Reader:
                 and not (tight or word in ("mil", "mln", "bn", "bln", "tln", "tn", "mn", "dz", "dzs"))
             ):
                 return read
-            if word in ("m", "mm", "b", "t") and not (tight and _UNIT_BEFORE.search(self.text, 0, self.pos)):
+            if word in ("m", "mm", "b", "t") and not (
+                tight and _UNIT_BEFORE.search(self.text, max(0, self.pos - 10), self.pos)
+            ):
                 return read
             read = _Read(
                 read.value * SCALES[word], after, tuple(v * SCALES[word] for v in read.also), worded=read.worded
@@ -349,7 +351,11 @@ def _numbers(text: str, original: str) -> Iterator[Fact]:
     pos = taken = 0
     while match := _START.search(text, pos):
         start = match.start()
-        if text[start].isdigit() and start and (text[start - 1].isalpha() and not _UNIT_BEFORE.search(text, 0, start)):
+        if (
+            text[start].isdigit()
+            and start
+            and (text[start - 1].isalpha() and not _UNIT_BEFORE.search(text, max(0, start - 10), start))
+        ):
             pos = match.end()
             continue
         read = _Reader(text, start).read()

@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 from datetime import date
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.values.dates import scan_dates
@@ -11,17 +10,18 @@ from aem_monitor.scoring.values.durations import scan_durations
 from aem_monitor.scoring.values.forms import DateForm, Fact, QuantityForm
 from aem_monitor.scoring.values.identifiers import scan_identifiers
 from aem_monitor.scoring.values.numbers import scan_numbers, scan_places_from_end
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.times import scan_times
 from aem_monitor.scoring.values.words import flat
 
-MAX_CHARS: Final = 20_000
+MAX_CHARS: Final = 12_000
 """Longer texts are scanned up to here: scanning is linear, but a reply of this length is no reply."""
 
 _ISO_JOIN: Final = re.compile(r"(?<=\d{4}-\d{2}-\d{2})t(?=\d{2}:)")
 _ADDRESS_HINT: Final = re.compile(r"[@#_]|https?:")
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[Fact, ...]:
     """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind.
 

@@ -2,7 +2,6 @@
 
 import re
 from datetime import date
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.scorers.base import Scorer
@@ -12,6 +11,7 @@ from aem_monitor.scoring.values.forms import Agreement, DateForm, Fact, Quantity
 from aem_monitor.scoring.values.guards import guard
 from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
 from aem_monitor.scoring.values.places import agree_places, read_place
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.text import (
     compact,
@@ -43,6 +43,7 @@ _EVEN: Final = 0.72
 by logistic
 regression on half of the STS headline and post-editing pairs (balanced accuracy 0.83, on the other half 0.81)."""
 
+_MAX_FACTS: Final = 100
 _SENTENCE: Final = 5
 """Content words from which a text is a sentence, told in other words, rather than an argument."""
 
@@ -85,7 +86,7 @@ def _from_agreement(agreement: Agreement, rule: str) -> Comparison:
     return _different(rule)
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def whole_value(text: str, reference: date | None, expected: str) -> tuple[tuple[Fact, ...], tuple[str, ...]] | None:
     """The facts that make up a whole text, and the words beside them that may change them; None if there is no fact."""
     if len(text) > 120:
@@ -238,7 +239,7 @@ def _similar(a: str, b: str, context: ValueContext, scorer: Scorer) -> Compariso
 
 def _without_shared_facts(a: str, b: str, reference: date | None) -> tuple[str, str]:
     """Both texts without the facts that both state: "Q3 2024 revenue" leaves "revenue"."""
-    facts_a, facts_b = scan(a, reference), scan(b, reference)
+    facts_a, facts_b = scan(a, reference)[:_MAX_FACTS], scan(b, reference)[:_MAX_FACTS]
     shared_a = [fact for fact in facts_a if any(agree_facts(fact, other) is Agreement.SAME for other in facts_b)]
     shared_b = [fact for fact in facts_b if any(agree_facts(fact, other) is Agreement.SAME for other in facts_a)]
     cut_a, cut_b = _cut(a, shared_a, reference), _cut(b, shared_b, reference)

@@ -1,18 +1,18 @@
 """Plain text as a value: spelling, word order, initials, and the evidence that it means the same."""
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens
 
 _SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
 _COVERED_WORDS: Final = 40
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def surface(text: str) -> str:
     """What is left when case, white space and ordinary punctuation are ignored; signs that carry meaning stay."""
     return " ".join(
@@ -20,7 +20,7 @@ def surface(text: str) -> str:
     )
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def lemmas(text: str) -> tuple[str, ...]:
     """Stems of the content words with synonyms and spellings unified; negations stay."""
     return tuple(

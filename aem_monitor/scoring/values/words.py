@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from functools import lru_cache
 from typing import Final
+
+from aem_monitor.scoring.values.remember import remembered
 
 _CHARS: Final = {
     **dict.fromkeys("‘’‛`´ʼ", "'"),
@@ -33,7 +34,7 @@ def _flat_char(char: str) -> str:
     return base if base.isalpha() else lower
 
 
-@lru_cache(maxsize=4096)
+@remembered(4096)
 def flat(text: str) -> str:
     """Lower case without accents, typographic quotes and dashes made plain. Keeps length, so that spans stay valid."""
     if text.isascii():
@@ -54,7 +55,7 @@ def tokens(text: str) -> tuple[str, ...]:
     return _tokens(text)
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def _tokens(text: str) -> tuple[str, ...]:
     return tuple(token.removesuffix("'s").replace("'", "") for token in _TOKEN.findall(flat(text)))
 
@@ -75,7 +76,7 @@ STOPWORDS: Final = frozenset(
 """Function words: they carry no fact."""
 
 
-@lru_cache(maxsize=16384)
+@remembered(16384)
 def stem(word: str) -> str:
     """A crude English stem: endings off, so that inflected forms of one word meet. Not for words with digits."""
     if len(word) <= 3 or not word.isalpha():

@@ -152,3 +152,48 @@ def test_no_text_breaks_the_judgement(reference: str, response: str) -> None:
 @settings(max_examples=100, deadline=None)
 def test_every_text_is_consistent_with_itself(text: str) -> None:
     assert verdict(text, text) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("The room is $99 a night.", "It costs $99 per night."),
+        ("It has a rating of 95 out of 100.", "Its rating is 95 percent."),
+        ("I found 3 hotels.", "I found 3 hotels for you, one of them is very popular."),
+        ("It is not furnished and pets are not allowed.", "No, it's not furnished, and no pets are allowed."),
+        ("Your table has been reserved.", "Great, your table has been booked."),
+        ("Please confirm: 2 tickets for Toy Story 4.", "You want 2 tickets for Toy Story 4, is that correct?"),
+    ],
+)
+def test_ways_of_saying_the_same_fact_are_no_new_facts(reference: str, response: str) -> None:
+    assert verdict(reference, response)[0] is True
+
+
+@pytest.mark.parametrize(
+    ("reference", "response"),
+    [
+        ("Your order has been cancelled.", "Your order has been refunded."),
+        ("Which order is it?", "Sure, I've cancelled your order."),
+        ("Please confirm: 2 tickets for Toy Story 4.", "You want 2 tickets for Toy Story 3, is that correct?"),
+        ("I can cancel it for you. Shall I?", "It has been cancelled."),
+        ("The room is $99 a night. Smoking is not allowed.", "The room is $99 a night and smoking is permitted."),
+        ("The meeting is with Anna Weber.", "The meeting is with Carl Weber."),
+    ],
+)
+def test_a_politely_wrapped_or_half_right_claim_is_still_wrong(reference: str, response: str) -> None:
+    assert verdict(reference, response)[0] is False
+
+
+def test_a_wrong_value_in_the_place_of_the_right_one_is_inconsistent_and_not_missing() -> None:
+    assert verdict("The hotel is at 12 Hill Road and costs $90.", "The hotel is at 14 Lake Road and costs $90.") == (
+        False,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["Hello!", "Thanks, have a great day!", "Is there anything else I can help you with?", "Sure."]
+)
+def test_greetings_and_offers_neither_add_nor_miss_anything(text: str) -> None:
+    assert verdict(f"{text} It has shipped.", "It has shipped.") == (True, True)
+    assert verdict("It has shipped.", f"It has shipped. {text}") == (True, True)

@@ -53,7 +53,7 @@ def read_exchange(
     user, uncertain = _user(outline)
     response = _response(outline, answer, release, agent_name)
     end = max(group.end, response.time_ns if response else 0)
-    scope = identity.scope_of(group)
+    scope = identity.scope_of(group, everything)
     return ExchangeReading(
         trace_id=first.span.trace_id,
         span_id=first.span.span_id,
@@ -83,7 +83,7 @@ def read_exchange(
         dialog_ids=identity.all_of(scope, settings.dialog_id),
         run_ids=identity.all_of(scope, settings.run_id),
         ended=_ended(scope, settings),
-        attributes=identity.attributes_of(group),
+        attributes=identity.attributes_of(scope),
     )
 
 

@@ -256,7 +256,14 @@ def _cut_loose(loose: Sequence[Member], own_id: OwnId) -> list[Group]:
     groups: list[Group] = []
     for members in by_id.values():
         groups.extend(_cut(members))
-    return [group for group in groups if group.of_kind(SpanKind.MODEL, SpanKind.TOOL)]
+    return [group for group in groups if any(_is_agents(member.node) for member in group.members)]
+
+
+def _is_agents(node: Node) -> bool:
+    """A model call, or a tool call that is not a protocol's alone: a tool server's own trace is no conversation."""
+    if node.reading is None or node.kind is SpanKind.STEP:
+        return False
+    return node.reading.tool is None or not node.reading.tool.transport
 
 
 def _cut(members: Sequence[Member]) -> list[Group]:

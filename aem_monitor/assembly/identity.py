@@ -54,7 +54,7 @@ def ids_of(group: Group, everything: Sequence[Node], settings: AssemblySettings)
     Looked for on the group's spans and those above it, of each name the outermost and earliest; only if they carry
     none, on the whole trace.
     """
-    nearby = [*_own_nodes(group), *_above(group)]
+    nearby = [*_own_nodes(group), *_above(group, everything)]
     return _ids(nearby, settings) or _ids(everything, settings)
 
 
@@ -62,9 +62,24 @@ def _own_nodes(group: Group) -> list[Node]:
     return [node for member in group.members if member.frame is None for node in (member.node, *member.twins)]
 
 
-def _above(group: Group) -> list[Node]:
+def _above(group: Group, everything: Sequence[Node] = ()) -> list[Node]:
+    """The spans above the exchange, nearest first.
+
+    Plain spans between an agent and what called it may not have come (a request without any mark of an agent is skipped
+    whole). Where the chain is broken, the trace's root and the plain spans around the exchange in time stand for it.
+    """
     tops = group.roots or [member.node for member in group.members]
-    return list(dict.fromkeys(above for top in tops for above in top.ancestors()))
+    known = list(dict.fromkeys(above for top in tops for above in top.ancestors()))
+    if not any(node.orphan for node in (*tops, *known)):
+        return known
+    around = [
+        node
+        for node in everything
+        if node.reading is None
+        and node not in known
+        and (node.span.parent_span_id is None or node.start <= group.start <= group.end <= node.end)
+    ]
+    return [*known, *sorted(around, key=lambda node: (-node.depth, -node.start, node.span.span_id))]
 
 
 def _ids(nodes: Iterable[Node], settings: AssemblySettings) -> tuple[IdCandidate, ...]:
@@ -126,10 +141,10 @@ def all_of(nodes: Iterable[Node], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for value in found if value is not None))
 
 
-def scope_of(group: Group) -> list[Node]:
+def scope_of(group: Group, everything: Sequence[Node]) -> list[Node]:
     """The spans whose attributes describe the exchange: the agent's own first, then those above, nearest first."""
     own = sorted(_own_nodes(group), key=lambda node: (node not in group.roots, node.order))
-    return [*own, *_above(group)]
+    return [*own, *_above(group, everything)]
 
 
 def agent_of(node: Node, settings: AssemblySettings) -> str:
@@ -153,11 +168,11 @@ def release_of(group: Group, settings: AssemblySettings) -> str | None:
     return first_of(same, settings.release)
 
 
-def attributes_of(group: Group) -> Mapping[str, AttributeValue]:
+def attributes_of(scope: Sequence[Node]) -> Mapping[str, AttributeValue]:
     """Short attributes of resource and spans that recognition may restrict by; the agent's own win."""
     merged: dict[str, AttributeValue] = {}
     resource: Mapping[str, AttributeValue] = {}
-    for node in scope_of(group):
+    for node in scope:
         for key, value in node.span.attributes.items():
             if key not in merged and not key.startswith(_CONTENT_PREFIXES) and _short(value):
                 merged[key] = value

@@ -10,13 +10,13 @@ from aem_monitor.assembly.tracereading import ExchangeReading
 
 def partition(exchanges: Sequence[ExchangeReading]) -> list[list[ExchangeReading]]:
     """The exchanges of each conversation, in time order. Invocations of side agents are left out."""
-    ordered = sorted(exchanges, key=order_of)
+    ordered = _without_side_agents(sorted(exchanges, key=order_of))
     conversations: list[list[ExchangeReading]] = []
     for component in _components([one for one in ordered if one.ids]):
-        conversations.extend(_by_best_id(_without_side_agents(component)))
+        conversations.extend(_by_best_id(component))
     rest = [one for one in ordered if not one.ids]
     if rest:
-        _by_history(_without_side_agents(rest), conversations)
+        _by_history(rest, conversations)
     return [sorted(one, key=order_of) for one in conversations if one]
 
 
@@ -97,14 +97,13 @@ def _share_id(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> bo
 def _without_side_agents(exchanges: Sequence[ExchangeReading]) -> list[ExchangeReading]:
     """Without agents that work beside the one that answers the user: title makers, summarisers.
 
-    One is known by standing beside another agent under the same parent, with a conversation id of its own while the
-    other agent is there in more traces, or with an input that quotes the other's whole user text.
+    One is known by standing beside another agent under the same parent, with a conversation id of its own that comes in
+    fewer traces than the other's, or with an input that quotes the other's whole user text.
     """
     traces: dict[str | None, set[str]] = defaultdict(set)
+    siblings: dict[tuple[str, str], list[ExchangeReading]] = defaultdict(list)
     for exchange in exchanges:
-        traces[exchange.agent_name].add(exchange.trace_id)
-    siblings: dict[tuple[str, str | None], list[ExchangeReading]] = defaultdict(list)
-    for exchange in exchanges:
+        traces[exchange.own_id].add(exchange.trace_id)
         if exchange.parent is not None:
             siblings[exchange.trace_id, exchange.parent].append(exchange)
     side = {
@@ -119,12 +118,10 @@ def _without_side_agents(exchanges: Sequence[ExchangeReading]) -> list[ExchangeR
 
 def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | None, set[str]]) -> bool:
     apart = one.own_id is not None and other.own_id is not None and one.own_id != other.own_id
-    if apart and len(traces[one.agent_name]) < len(traces[other.agent_name]):
+    if apart and len(traces[one.own_id]) < len(traces[other.own_id]):
         return True
     said, asked = squeezed(one.user.text or ""), squeezed(other.user.text or "")
-    if not asked or one.calls:
-        return False
-    return len(said) > len(asked) and asked in said and (apart or one.own_id is None or one.own_id == other.own_id)
+    return bool(asked) and not one.calls and len(said) > len(asked) and asked in said
 
 
 def _by_history(rest: Sequence[ExchangeReading], conversations: list[list[ExchangeReading]]) -> None:

@@ -12,8 +12,9 @@ from typing import Final
 
 from aem_monitor.conventions.attributes import failure, metadata, text
 from aem_monitor.conventions.flattened import unflatten
-from aem_monitor.conventions.jsontext import parse_nested, redacted
+from aem_monitor.conventions.jsontext import parse_nested
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, read_messages
+from aem_monitor.conventions.observations import call_arguments, opened
 from aem_monitor.conventions.parts import CallPart, TextPart, call_part
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
@@ -28,7 +29,6 @@ _KINDS: Final[Mapping[str, SpanKind]] = {
     "CHAIN": SpanKind.STEP,
 }
 _TEXT_KEYS: Final = ("task", "input", "query", "question", "prompt", "user_input", "user_message", "message")
-_CALL_WRAPPER: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
 
 
 class OpenInference:
@@ -118,11 +118,7 @@ def _plain(message: JSON) -> JSON:
 
 def _value(attributes: Attributes, name: str) -> tuple[JSON, bool]:
     """``input.value`` or ``output.value``, opened when it is JSON; and whether it was cut."""
-    value = attributes.get(name)
-    if not isinstance(value, str) or redacted(value):
-        return None, False
-    parsed = parse_nested(value)
-    return parsed.value, parsed.truncated
+    return opened(attributes.get(name))
 
 
 def _input(attributes: Attributes) -> Messages:
@@ -222,22 +218,8 @@ def _arguments(given: JSON, attributes: Attributes) -> Mapping[str, JSON] | None
         given = value if isinstance(value, Mapping) and not _is_schema(value) else None
     if not isinstance(given, Mapping):
         return None
-    named = given.get("kwargs")
-    if isinstance(named, Mapping) and given.keys() <= _CALL_WRAPPER:
-        return {**_positional(given.get("args"), attributes), **named}
-    return given
-
-
-def _positional(args: JSON, attributes: Attributes) -> Mapping[str, JSON]:
-    """Positional arguments by the order of the tool's parameters."""
-    if not isinstance(args, Sequence) or isinstance(args, str) or not args:
-        return {}
     schema, _ = _value(attributes, "tool.parameters")
-    if not isinstance(schema, Mapping):
-        return {}
-    properties = schema.get("properties")
-    names = list(properties if isinstance(properties, Mapping) else schema)
-    return dict(zip(names, args, strict=False))
+    return call_arguments(given, schema)
 
 
 def _is_schema(value: Mapping[str, JSON]) -> bool:

@@ -9,10 +9,16 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Final, Protocol
 
+from aem_monitor.conventions.adk import ADK
 from aem_monitor.conventions.genai import GenAI
+from aem_monitor.conventions.mcp import MCP
+from aem_monitor.conventions.observed import LANGFUSE, LANGSMITH, MLFLOW
 from aem_monitor.conventions.openinference import OpenInference
+from aem_monitor.conventions.pydanticai import PydanticAI
 from aem_monitor.conventions.reading import SpanReading
 from aem_monitor.conventions.strands import Strands
+from aem_monitor.conventions.traceloop import Traceloop
+from aem_monitor.conventions.vercel import Vercel
 from aem_monitor.errors import ConfigError
 from aem_monitor.model.span import LogRecord, Span
 
@@ -26,8 +32,13 @@ class Convention(Protocol):
     the prefilter skips requests without any. ``read`` must not raise, whatever the contents.
     """
 
-    name: str
-    markers: Sequence[str]
+    @property
+    def name(self) -> str:
+        """The convention's name, bounded: it may become a metric label."""
+
+    @property
+    def markers(self) -> Sequence[str]:
+        """Parts of attribute keys, event or scope names."""
 
     def detect(self, span: Span) -> bool:
         """Whether the span is of this convention."""
@@ -70,4 +81,18 @@ class Registry:
 
 def registry() -> Registry:
     """The built-in conventions, the most specific first."""
-    return Registry((OpenInference(), Strands(), GenAI()))
+    return Registry(
+        (
+            OpenInference(),
+            Strands(),
+            Traceloop(),
+            Vercel(),
+            LANGSMITH,
+            LANGFUSE,
+            ADK(),
+            MLFLOW,
+            PydanticAI(),
+            MCP(),
+            GenAI(),
+        )
+    )

@@ -15,6 +15,7 @@ from aem_monitor.model.jsonvalue import JSON
 
 _BLOCK_KEYS: Final = frozenset({"text", "type", "annotations", "citations", "meta", "_meta", "json"})
 _MESSAGE_MARKS: Final = frozenset({"tool_call_id", "toolCallId", "tool_use_id", "toolUseId"})
+_VERCEL_OUTPUTS: Final = ("text", "json", "content", "error-text", "error-json")
 _CONTENT_TYPES: Final = frozenset({"text", "json"})
 
 
@@ -61,6 +62,8 @@ def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:
     content = value.get("content")
     if said is not None and "content" in value and isinstance(content, Sequence):
         return content, said
+    if value.keys() == {"type", "value"} and value["type"] in _VERCEL_OUTPUTS:
+        return value["value"], str(value["type"]).startswith("error-") or said
     if "content" in value and (_MESSAGE_MARKS & value.keys() or value.get("role") == "tool"):
         status = value.get("status")
         return content, status == "error" if status in ("success", "error") else said

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from aem_monitor.conventions.genai import GenAI
-from aem_monitor.conventions.messages import CallPart, ResultPart, TextPart
+from aem_monitor.conventions.parts import CallPart, ResultPart, TextPart
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.registry import registry
 from aem_monitor.model.conversation import NOT_CAPTURED

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from aem_monitor.conventions.messages import CallPart, Message, ResultPart, Role, TextPart, read_messages
+from aem_monitor.conventions.messages import Message, Role, read_messages
+from aem_monitor.conventions.parts import CallPart, ResultPart, TextPart
 
 USER = Message(Role.USER, (TextPart("hi"),))
 CALL = Message(Role.ASSISTANT, (CallPart("look", "c1", {"a": 1}),))

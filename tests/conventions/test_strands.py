@@ -2,7 +2,7 @@
 
 import json
 
-from aem_monitor.conventions.messages import CallPart, TextPart
+from aem_monitor.conventions.parts import CallPart, TextPart
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.registry import registry
 from aem_monitor.conventions.strands import SCOPE

@@ -1,0 +1,152 @@
+"""LangSmith, Langfuse and MLflow: tracing SDKs whose spans are observations with a type, an input and an output.
+
+LangSmith (scope ``langsmith``): ``langsmith.span.kind``, contents in ``gen_ai.prompt`` / ``gen_ai.completion``.
+Langfuse: ``langfuse.observation.type`` / ``.input`` / ``.output``. MLflow: ``mlflow.spanType`` / ``spanInputs`` /
+``spanOutputs``, where every value is JSON text, a plain string in quotes too. A chain or plain span is the turn's
+runner where it is the root of its trace, a step elsewhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aem_monitor.conventions.attributes import failure, text, texts
+from aem_monitor.conventions.messages import NO_MESSAGES, Role
+from aem_monitor.conventions.observations import call_arguments, opened, spoken
+from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
+from aem_monitor.conventions.results import unwrap
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.model.span import LogRecord, Span
+
+_KINDS: Final[Mapping[str, SpanKind]] = {
+    "agent": SpanKind.AGENT,
+    "llm": SpanKind.MODEL,
+    "chat_model": SpanKind.MODEL,
+    "generation": SpanKind.MODEL,
+    "tool": SpanKind.TOOL,
+    "chain": SpanKind.STEP,
+    "span": SpanKind.STEP,
+    "unknown": SpanKind.STEP,
+    "workflow": SpanKind.STEP,
+}
+_SPEAKING: Final = frozenset({SpanKind.RUN, SpanKind.AGENT, SpanKind.MODEL})
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """One of the three SDKs, by its attribute names. ``error`` names (level attribute, its failing value, message)."""
+
+    name: str
+    markers: Sequence[str]
+    type_name: str
+    input_name: str
+    output_name: str
+    models: Sequence[str]
+    agent_names: Sequence[str] = ()
+    level: tuple[str, str, str] | None = None
+
+    def detect(self, span: Span) -> bool:
+        """By the attribute that names the type of the observation."""
+        return isinstance(span.attributes.get(self.type_name), str)
+
+    def read(self, span: Span, logs: Sequence[LogRecord]) -> SpanReading:  # noqa: ARG002
+        """What the span says."""
+        attributes = span.attributes
+        kind = self._kind(span)
+        speaks = kind in _SPEAKING
+        model = self._text(span, *self.models)
+        return SpanReading(
+            convention=self.name,
+            kind=kind,
+            input=spoken(attributes.get(self.input_name), Role.USER) if speaks else NO_MESSAGES,
+            output=spoken(attributes.get(self.output_name), Role.ASSISTANT) if speaks else NO_MESSAGES,
+            tool=self._tool(span) if kind is SpanKind.TOOL else None,
+            agent_name=self._text(span, *self.agent_names) or (span.name if kind is SpanKind.AGENT else None),
+            response_model=model,
+            finish_reasons=texts(attributes.get("gen_ai.response.finish_reasons")),
+            error=self._error(span),
+        )
+
+    def _kind(self, span: Span) -> SpanKind:
+        kind = _KINDS.get((self._text(span, self.type_name) or "").lower(), SpanKind.OTHER)
+        if kind is SpanKind.STEP and (span.parent_span_id is None or span.name == self._text(span, *self.agent_names)):
+            return SpanKind.RUN
+        return kind
+
+    def _text(self, span: Span, *names: str) -> str | None:
+        for name in names:
+            value, _ = opened(span.attributes.get(name))
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    def _tool(self, span: Span) -> ToolReading:
+        attributes = span.attributes
+        given, cut = opened(attributes.get(self.input_name))
+        output, output_cut = opened(attributes.get(self.output_name))
+        unwrapped = unwrap(_returned(output))
+        arguments = call_arguments(given)
+        return ToolReading(
+            name=text(attributes, "gen_ai.tool.name") or span.name,
+            call_id=text(attributes, "gen_ai.tool.call.id") or _message_call_id(output),
+            arguments=arguments,
+            arguments_truncated=cut,
+            bare=given if arguments is None and given is not None else NOT_CAPTURED,
+            result=unwrapped.value,
+            result_truncated=unwrapped.truncated or output_cut,
+            failed=bool(unwrapped.failed),
+        )
+
+    def _error(self, span: Span) -> str | None:
+        said = failure(span)
+        if said is not None or self.level is None:
+            return said
+        name, failing, message = self.level
+        return (text(span.attributes, message) or "") if span.attributes.get(name) == failing else None
+
+
+def _returned(output: JSON) -> Captured:
+    """LangSmith wraps a tool's message: ``{"output": {"content": ..}}``."""
+    if output is None:
+        return NOT_CAPTURED
+    if isinstance(output, Mapping) and output.keys() == {"output"}:
+        inner = output["output"]
+        if isinstance(inner, Mapping) and inner.get("type") == "tool" and "content" in inner:
+            return {**inner, "role": "tool"}
+        return inner
+    return output
+
+
+def _message_call_id(output: JSON) -> str | None:
+    inner = output.get("output", output) if isinstance(output, Mapping) else None
+    found = inner.get("tool_call_id") if isinstance(inner, Mapping) else None
+    return found if isinstance(found, str) and found else None
+
+
+LANGSMITH: Final = Observed(
+    name="langsmith",
+    markers=("langsmith.",),
+    type_name="langsmith.span.kind",
+    input_name="gen_ai.prompt",
+    output_name="gen_ai.completion",
+    models=("gen_ai.response.model", "gen_ai.request.model"),
+    agent_names=("langsmith.metadata.lc_agent_name",),
+)
+LANGFUSE: Final = Observed(
+    name="langfuse",
+    markers=("langfuse.",),
+    type_name="langfuse.observation.type",
+    input_name="langfuse.observation.input",
+    output_name="langfuse.observation.output",
+    models=("langfuse.observation.model.name",),
+    level=("langfuse.observation.level", "ERROR", "langfuse.observation.status_message"),
+)
+MLFLOW: Final = Observed(
+    name="mlflow",
+    markers=("mlflow.",),
+    type_name="mlflow.spanType",
+    input_name="mlflow.spanInputs",
+    output_name="mlflow.spanOutputs",
+    models=("mlflow.llm.model", "model"),
+)

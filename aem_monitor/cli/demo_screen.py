@@ -20,14 +20,15 @@ _SHOWN_METRICS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
     ("aem_root_causes_total", {}),
     ("aem_monitor_unrecognised_conversations_total", {}),
 )
-_CORRECTNESS: Final = (
-    'sum by (release) (aem_turns_total{result="pass"}) / sum by (release) (aem_turns_total{result!="not_scored"})'
-)
+_CORRECTNESS: Final = """\
+  sum by (release) (aem_turns_total{result="pass"})
+    / sum by (release) (aem_turns_total{result!="not_scored"})
+"""
 
 _WHAT_IT_IS: Final = (
     "A golden dialog is a reviewed conversation: what the user says, which tools the agent must call with which "
     "arguments, what it must answer. aem-monitor reads the agent's trace spans, recognises the conversations that "
-    "replay a golden dialog, and checks every turn. A turn that breaks by itself is a root cause; a turn that is "
+    "replay a golden dialog (canaries), and checks every turn. A turn that breaks by itself is a root cause; a turn that is "
     "wrong only because it was built on a broken one is a cascade."
 )
 
@@ -35,7 +36,7 @@ _WHAT_IT_IS: Final = (
 def introduction(recorded: Sequence[Recording], stream: TextIO) -> None:
     """What the product does, and what is about to be shown."""
     agent = " and ".join(dict.fromkeys(recording.agent for recording in recorded))
-    _heading(f"aem-monitor demo: {len(recorded)} releases of {agent}", stream)
+    _heading(f"aem-monitor demo: {len(recorded)} releases of the agent {agent}\n", stream)
     _paragraph(_WHAT_IT_IS, stream)
     before: Recording | None = None
     for recording in recorded:
@@ -94,8 +95,8 @@ def metrics(url: str, scraped: str, stream: TextIO) -> None:
     }
     for line in scraped.splitlines():
         if line in shown:
-            stream.write(f"{line}\n")
-    stream.write(f"\nCorrectness by release, as Prometheus is asked for it:\n{_CORRECTNESS}\n")
+            stream.write(f"{_broken(line, console(stream).width)}\n")
+    stream.write(f"\nCorrectness by release, as Prometheus is asked for it:\n{_CORRECTNESS}")
 
 
 def staying_up(monitor: Monitor, stream: TextIO) -> None:
@@ -110,6 +111,18 @@ def staying_up(monitor: Monitor, stream: TextIO) -> None:
 
 def _asked(name: str, labels: Mapping[str, str], wanted: str, values: Mapping[str, str]) -> bool:
     return name == wanted and all(labels.get(key) == value for key, value in values.items())
+
+
+def _broken(line: str, width: int) -> str:
+    """A line of metrics over several where the terminal is narrow, broken between labels."""
+    pieces = line.replace('",', '",\n').split("\n")
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + len(piece) <= width:
+            lines[-1] += piece
+        else:
+            lines.append(f"    {piece}")
+    return "\n".join(lines)
 
 
 def _heading(text: str, stream: TextIO) -> None:

@@ -63,8 +63,14 @@ def shown(cell: object) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", str(cell))
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """What a reader that has gone means is decided in one place, not here with an exit code of rich's own."""
+        raise BrokenPipeError
+
+
 def console(stream: TextIO) -> Console:
     """A console that writes to ``stream``: plain and of fixed width unless that is a terminal."""
-    return Console(
+    return _Console(
         file=stream, width=None if stream.isatty() else _WITHOUT_TERMINAL, highlight=False, markup=False, emoji=False
     )

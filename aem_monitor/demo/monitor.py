@@ -1,6 +1,5 @@
 """A daemon for the demo: embedded defaults, everything on loopback, everything it writes in a folder that goes away."""
 
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from aem_monitor.config.root import Config
 from aem_monitor.daemon import Daemon, Setup
 from aem_monitor.demo.http import samples, scrape
 from aem_monitor.demo.recordings import CANARY, ENVIRONMENT
-from aem_monitor.errors import AemMonitorError
+from aem_monitor.errors import AemMonitorError, ConfigError
 from aem_monitor.examples import example_dialogs
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
 from aem_monitor.model.verdict import RunResult
@@ -75,19 +74,31 @@ def running_monitor(metrics_port: int | None) -> Iterator[Monitor]:
     ``metrics_port`` None: the default port if it is free, else any free one. Raises ``ConfigError`` when a port that
     was asked for is taken.
     """
-    taken = metrics_port is None and not _is_free(default_metrics_port())
-    port = metrics_port if metrics_port is not None else 0 if taken else default_metrics_port()
-    with TemporaryDirectory(prefix="aem-monitor-demo-") as folder:
-        file = Path(folder) / "aem-monitor.yaml"
-        file.write_text(yaml.safe_dump(configuration(Path(folder), port)))
-        setup = Setup(file, {})
-        config, dialogs = setup.load()
-        daemon = Daemon(setup, config, dialogs)
-        daemon.start()
+    with TemporaryDirectory(prefix="aem-monitor-demo-") as name:
+        folder = Path(name)
+        taken = False
+        if metrics_port is not None:
+            daemon = _started(folder, metrics_port)
+        else:
+            try:
+                daemon = _started(folder, default_metrics_port())
+            except ConfigError:
+                taken = True
+                daemon = _started(folder, 0)
         try:
             yield Monitor(daemon, default_port_taken=taken)
         finally:
             daemon.stop()
+
+
+def _started(folder: Path, metrics_port: int) -> Daemon:
+    file = folder / "aem-monitor.yaml"
+    file.write_text(yaml.safe_dump(configuration(folder, metrics_port)))
+    setup = Setup(file, {})
+    config, dialogs = setup.load()
+    daemon = Daemon(setup, config, dialogs)
+    daemon.start()
+    return daemon
 
 
 def configuration(folder: Path, metrics_port: int) -> dict[str, Any]:
@@ -106,14 +117,3 @@ def configuration(folder: Path, metrics_port: int) -> dict[str, Any]:
 def default_metrics_port() -> int:
     """The port of the metrics listener where none is configured."""
     return Config().metrics.listen.port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((_LOOPBACK, port))
-            probe.listen()
-        except OSError:
-            return False
-    return True

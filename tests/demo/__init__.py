@@ -1,0 +1,1 @@
+"""The demo's recordings and its daemon."""

@@ -28,8 +28,8 @@ _CORRECTNESS: Final = """\
 _WHAT_IT_IS: Final = (
     "A golden dialog is a reviewed conversation: what the user says, which tools the agent must call with which "
     "arguments, what it must answer. aem-monitor reads the agent's trace spans, recognises the conversations that "
-    "replay a golden dialog (canaries), and checks every turn. A turn that breaks by itself is a root cause; a turn that is "
-    "wrong only because it was built on a broken one is a cascade."
+    "replay a golden dialog (canaries), and checks every turn. A turn that breaks by itself is a root cause; a turn "
+    "that is wrong only because it was built on a broken one is a cascade."
 )
 
 

@@ -11,10 +11,14 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Check, RunResult, TurnKind, TurnVerdict
 
 _WIDEST_VALUE = 70
+_NO_CALL = "no call"
 
 
 def print_report(results: Sequence[RunResult], stream: TextIO) -> None:
     """Tables: correctness by release, and each failing run with its first failing turn."""
+    if not results:
+        stream.write("No run of a golden dialog was found.\n")
+        return
     print_releases(results, stream)
     print_failures(results, stream)
 
@@ -63,11 +67,11 @@ def story(result: RunResult) -> str:
     turn = first_root(result)
     if turn is None:
         return ""
-    expected, got = _expected_and_got(turn)
+    expected, got = (_quoted(value) for value in _expected_and_got(turn))
     number = f"turn {turn.turn_no}" if turn.turn_no is not None else f"a call after turn {result.first_failure_turn}"
     where = f"{place} " if (place := _where(turn)) else ""
     text = f"Release {result.release or 'unknown'} broke first in {number} of {result.dialog}: {where}"
-    text += f"expected {expected or 'nothing'}, got {got or 'nothing'}"
+    text += f"expected {expected}, got {got}"
     inherited = result.cascading_count
     if inherited:
         text += f"; {inherited} later turn{'' if inherited == 1 else 's'} only inherited it"
@@ -117,7 +121,14 @@ def _expected_and_got(turn: TurnVerdict) -> tuple[str | None, str | None]:
     expected: JSON = check.expected if check is not None else turn.expected
     actual: JSON = check.actual if check is not None else turn.actual
     missing = check is not None and turn.called is None and turn.tool is not None
-    return _value(expected), "no call" if missing else _value(actual)
+    return _value(expected), _NO_CALL if missing else _value(actual)
+
+
+def _quoted(value: str | None) -> str:
+    """A value inside a sentence; what has blanks in it needs its ends marked."""
+    if value is None:
+        return "nothing"
+    return f"“{value}”" if " " in value and value != _NO_CALL else value
 
 
 def _where(turn: TurnVerdict) -> str | None:

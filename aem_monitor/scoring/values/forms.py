@@ -140,6 +140,9 @@ def _names(a: NameForm, b: NameForm) -> Agreement:
 def _dates(a: DateForm, b: DateForm) -> Agreement:
     if a == b:
         return Agreement.SAME
+    if a.ambiguous and b.ambiguous and a.key and b.key:
+        # 1/2 and 2/1 have the same readings, but one hand writes both in one order.
+        return Agreement.SAME if a.key == b.key else Agreement.UNKNOWN
     if a.spans and b.spans:
         shared = set(a.spans) & set(b.spans)
         if not shared:

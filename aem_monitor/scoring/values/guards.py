@@ -7,9 +7,14 @@ from typing import Final
 
 from aem_monitor.scoring.values.forms import Agreement, Fact, QuantityForm, agree
 from aem_monitor.scoring.values.lexicon import ANTONYMS, NEGATIONS
+from aem_monitor.scoring.values.places import Place, read_place
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
+from aem_monitor.scoring.values.text import names
 from aem_monitor.scoring.values.words import tokens
+
+_LARGE: Final = 300
+"""Thousands of people from which a city is taken for itself when a bare word names it."""
 
 _MAX_FORMS: Final = 200
 """Different facts of one family that are looked at: a text with more is a table, and pairs of them grow with the
@@ -99,8 +104,29 @@ def _starts(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
 
 
+def conflicting_places(a: str, b: str) -> bool:
+    """Whether each text names a place that the other does not, and neither lies in the other's ("Cairo" for
+    "Tunis")."""
+    words_a, words_b = set(tokens(a)), set(tokens(b))
+    only_a = [place for word in names(a) if words_b.isdisjoint(tokens(word)) for place in _known_place(word)]
+    only_b = [place for word in names(b) if words_a.isdisjoint(tokens(word)) for place in _known_place(word)]
+    if not only_a or not only_b:
+        return False
+    return not any(_related(one, other) for one in only_a for other in only_b)
+
+
+def _known_place(word: str) -> tuple[Place, ...]:
+    places = read_place(word.removesuffix("'s"))
+    return places if places and (places[0].kind != "city" or places[0].size >= _LARGE) else ()
+
+
+def _related(one: Place, other: Place) -> bool:
+    return one == other or f"{one.kind}:{one.code}" in other.within or f"{other.kind}:{other.code}" in one.within
+
+
 def guard(a: str, b: str, reference: date | None) -> str:
-    """The guard that two free texts violate: facts, negation, antonym, roles, or "" where none does. Symmetric."""
+    """The guard that two free texts violate: facts, negation, antonym, roles, places, or "" where none does.
+    Symmetric."""
     if conflicting_facts(a, b, reference):
         return "facts"
     if (negations(a) > 0) != (negations(b) > 0):
@@ -109,4 +135,4 @@ def guard(a: str, b: str, reference: date | None) -> str:
         return "antonym"
     if swapped_roles(a, b):
         return "roles"
-    return ""
+    return "places" if conflicting_places(a, b) else ""

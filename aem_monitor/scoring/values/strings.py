@@ -31,7 +31,7 @@ from aem_monitor.scoring.values.words import flat, listed, tokens
 _TYPED_KINDS: Final = frozenset({"date", "time", "duration", "number"})
 _GLUE: Final = frozenset(
     listed(
-        "t the a an of on at in for and to this that by is it day date time year around oclock clock hours hour per "
+        "t the a an of on at in for and to this that is it day date time year around oclock clock hours hour per "
         "total approximately about"
     )
 )
@@ -181,6 +181,15 @@ def _named(a: str, b: str, kind: str | None) -> Comparison | None:
         return Comparison(True, 0.9, False, "initials")
     if places_a and places_b:
         return _from_agreement(agree_places(places_a, places_b), "place")
+    return _qualified(a, b)
+
+
+def _qualified(a: str, b: str) -> Comparison | None:
+    """The same name, once with the place where it is: "Louvre Museum, Paris". Probably the same."""
+    for longer, shorter in ((a, b), (b, a)):
+        head, comma, tail = longer.partition(",")
+        if comma and surface(head) == surface(shorter) and read_place(tail.strip(), hinted=True):
+            return Comparison(True, 0.7, True, "qualified")
     return None
 
 

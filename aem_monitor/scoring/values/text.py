@@ -6,9 +6,11 @@ from typing import Final
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
 from aem_monitor.scoring.values.remember import remembered
-from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens
+from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens, undotted
 
 _SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
+_AIRPORT: Final = stem("airport")
+_INTERNATIONAL: Final = stem("international")
 _COVERED_WORDS: Final = 40
 
 
@@ -16,7 +18,8 @@ _COVERED_WORDS: Final = 40
 def surface(text: str) -> str:
     """What is left when case, white space and ordinary punctuation are ignored; signs that carry meaning stay."""
     return " ".join(
-        piece.replace("'", "") for piece in _SIGNIFICANT.findall(re.sub(r"(?<=\d)[.,](?=\d)", " . ", flat(text)))
+        piece.replace("'", "")
+        for piece in _SIGNIFICANT.findall(re.sub(r"(?<=\d)[.,](?=\d)", " . ", undotted(flat(text))))
     )
 
 
@@ -109,7 +112,10 @@ def differ_by_generic_words(a: str, b: str) -> bool:
     words_a, words_b = set(lemmas(a)), set(lemmas(b))
     if not words_a & words_b or not (words_a & words_b) - GENERIC:
         return False
-    return (words_a ^ words_b) <= GENERIC
+    extra = words_a ^ words_b
+    if _AIRPORT in words_a & words_b:
+        extra.discard(_INTERNATIONAL)
+    return extra <= GENERIC
 
 
 def overlap(a: str, b: str) -> tuple[float, float]:

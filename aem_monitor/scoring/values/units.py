@@ -52,7 +52,7 @@ energy  1000     mwh
 celsius 1        °c celsius centigrade
 fahrenheit 1     °f fahrenheit
 angle   1        ° degree degrees deg
-percent 1        % percent pct per_cent
+percent 1        % percent pct pc per_cent
 percent 1/100    basis_points bps
 money:usd 1      $ usd us$ dollar dollars us_dollar us_dollars american_dollar american_dollars buck bucks
 money:usd 1/100  cent cents

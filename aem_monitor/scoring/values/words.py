@@ -18,6 +18,7 @@ _CHARS: Final = {
     "ı": "i",
 }
 
+_DOTTED: Final = re.compile(r"(?<![\w.])(?:[a-z]\.){2,}(?!\w)|(?<![\w.])(?:[a-z]\.)+[a-z](?![\w.])")
 _TOKEN: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 
 
@@ -57,7 +58,12 @@ def tokens(text: str) -> tuple[str, ...]:
 
 @remembered(8192)
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(token.removesuffix("'s").replace("'", "") for token in _TOKEN.findall(flat(text)))
+    return tuple(token.removesuffix("'s").replace("'", "") for token in _TOKEN.findall(undotted(flat(text))))
+
+
+def undotted(folded: str) -> str:
+    """A folded text with the points of initials left out: "u.n." reads as "un"."""
+    return _DOTTED.sub(lambda match: match[0].replace(".", ""), folded)
 
 
 def plain(text: str) -> str:

@@ -50,6 +50,21 @@ SAME = [
     ("DEU", "Germany"),
     ("theater", "theatre"),
     ("Barcelona FC", "FC Barcelona"),
+    ("FY2024 Q3", "third quarter of fiscal year 2024"),
+    ("2026-12-03T10:00:00Z", "2026-12-03 10:00"),
+    ("1h 30m", "90 min"),
+    ("50 cents", "$0.50"),
+    ("thirteen dollars and forty-five cents", "$13.45"),
+    ("95 out of 100", "95%"),
+    ("13 lakh", "1.3e6"),
+    ("second to last", "the last but one"),
+    ("last 2 quarters", "past two quarters"),
+    ("tbsp", "tablespoon"),
+    ("LA Lakers", "Los Angeles Lakers"),
+    ("Oakland International Airport", "Oakland Airport"),
+    ("U.N. report", "UN report"),
+    ("2 weeks before Christmas", "2019-12-11"),
+    ("in 3 minutes", "3 minutes from now"),
     ({"b": 1, "a": ["x", "7 pm"]}, {"a": ["X", "19:00"], "b": "1"}),
 ]
 
@@ -76,6 +91,15 @@ DIFFERENT = [
     ("flights from Paris to London", "flights from London to Paris"),
     ("the payment was accepted by the bank", "the payment was not accepted by the bank"),
     ("prices rose sharply in the north last year", "prices fell sharply in the north last year"),
+    ("Mexico", "Mexico City"),
+    ("Kansas", "Kansas City"),
+    ("Paris", "Paris Hotel"),
+    ("iPhone 14", "iPhone 14 Pro"),
+    ("cheap flights to Rome", "cheap flights to Rome and Milan"),
+    ("Police fire tear gas at protesters in Cairo", "Police fire tear gas at protesters in Tunis"),
+    ("Q3 2024 revenue", "Q3 2024 net revenue"),
+    ("the first week of 2021", "the last week of 2021"),
+    ("[1, 2]", [2, 1]),
     ([1, 2], [2, 1]),
     ([1], [1, 1]),
     ({"a": 1}, {"a": 1, "b": 2}),
@@ -109,6 +133,30 @@ def test_day_and_month_in_unknown_order_stay_uncertain() -> None:
     assert compare("05/10/2022", "2022-05-10") == Comparison(True, 0.75, True, "date")
     assert compare("05/10/2022", "2022-10-05").uncertain
     assert not compare("05/25/2022", "2022-05-25").uncertain
+
+
+def test_two_dates_in_one_numeric_style_are_the_same_only_if_written_the_same() -> None:
+    answer = compare("1/2/2016", "2/1/2016")
+    assert (answer.equivalent, answer.uncertain) == (False, True)
+
+
+def test_a_place_with_and_without_its_town_is_probably_the_same() -> None:
+    answer = compare("Louvre Museum, Paris", "Louvre Museum")
+    assert (answer.equivalent, answer.uncertain) == (True, True)
+
+
+def test_a_list_written_out_as_text_is_equal_but_uncertain() -> None:
+    answer = compare("red, green and blue", ["red", "green", "blue"])
+    assert (answer.equivalent, answer.uncertain) == (True, True)
+
+
+def test_strings_that_hold_json_are_compared_as_what_they_hold() -> None:
+    assert compare('{"a": "7 pm"}', {"a": "19:00"}).equivalent
+
+
+def test_leading_zeros_count_in_codes_and_not_in_numbers() -> None:
+    assert not compare("007", "7").equivalent
+    assert compare("007", "7", "number").equivalent
 
 
 def test_an_hour_without_its_half_of_the_day_is_uncertain() -> None:

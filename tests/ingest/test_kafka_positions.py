@@ -1,0 +1,80 @@
+"""What the Kafka source does with the messages of partitions that are not where they were."""
+
+from collections.abc import Iterable
+from typing import cast
+
+import pytest
+from kafka import TopicPartition
+
+from aem_monitor.ingest.batch import Partition, PartitionsAssigned, PartitionsRevoked
+from aem_monitor.ingest.kafka import KafkaSource
+from aem_monitor.ingest.kafka_connection import KafkaConnection
+from aem_monitor.ingest.kafka_group import Assigned, GroupEvents
+from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
+from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.prefilter import Prefilter
+from tests.ingest.kafka_engine import Queue, message, said
+
+
+class Record:
+    """A message as the client hands it over."""
+
+    def __init__(self, offset: int) -> None:
+        self.topic, self.partition, self.offset = "spans", 0, offset
+        self.value: bytes | None = message()
+
+
+def test_a_partition_that_went_back_is_lost_and_gained_before_its_messages(caplog: pytest.LogCaptureFixture) -> None:
+    queue = Queue()
+    settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
+    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, lambda cause, number: None)
+    place = ("spans", 0)
+    source._apply(source._ownership.apply(Assigned(frozenset({place}), 1)))
+    source._waiting.extend(Record(offset) for offset in (5, 6, 0))
+    source._deliver(5.0)
+    assert queue.offsets(place) == [5, 6, 0]
+    assert queue.items[3:5] == [PartitionsRevoked("kafka", (place,)), PartitionsAssigned("kafka", (place,))]
+    source.release({place: 1})
+    assert source._progress.committable() == {place: 1}
+    (line,) = said(caplog)
+    assert "went back from offset 7 to 0" in line
+
+
+class GenerationMissed:
+    """A connection whose next poll tells of a generation that was missed, and still returns what it had fetched."""
+
+    connected = True
+
+    def __init__(self) -> None:
+        self.events = GroupEvents(lambda: 9)
+        self.rewound: list[Partition] = []
+
+    def poll(self, timeout: float) -> list[Record]:
+        self.events.on_partitions_revoked([])
+        self.events.on_partitions_assigned([TopicPartition("spans", 0)])
+        return [Record(7)]
+
+    def rewind(self, partitions: Iterable[Partition], timeout: float) -> None:
+        self.rewound.extend(partitions)
+
+    def lag(self, partition: Partition, next_offset: int | None) -> int | None:
+        return None
+
+    def missing_topics(self) -> list[str]:
+        return []
+
+
+def test_messages_fetched_from_a_position_that_is_not_valid_any_more_are_dropped() -> None:
+    queue = Queue()
+    settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
+    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, lambda cause, number: None)
+    place = ("spans", 0)
+    source._apply(source._ownership.apply(Assigned(frozenset({place}), 1)))
+    connection = GenerationMissed()
+    source._turn(cast("KafkaConnection", connection))
+    assert connection.rewound == [place]
+    assert queue.items == [
+        PartitionsAssigned("kafka", (place,)),
+        PartitionsRevoked("kafka", (place,)),
+        PartitionsAssigned("kafka", (place,)),
+    ]

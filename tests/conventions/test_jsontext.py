@@ -115,6 +115,18 @@ def test_depth_is_bounded() -> None:
     assert parse("[" * 5000).value == "[" * 5000
 
 
+def test_many_values_side_by_side_are_not_deep() -> None:
+    history = [{"role": "user", "parts": [{"type": "text", "content": str(number)}]} for number in range(MAX_DEPTH)]
+    parsed = parse(json.dumps(history))
+    assert (parsed.value, parsed.truncated) == (history, False)
+
+
+@pytest.mark.parametrize(("levels", "cut"), [(MAX_DEPTH, False), (MAX_DEPTH + 1, True)])
+def test_what_lies_deeper_than_the_bound_is_cut_and_said_to_be(levels: int, cut: bool) -> None:
+    text = "[" * levels + "1, [], {}" + "]" * levels
+    assert parse(text).truncated is cut
+
+
 def test_attribute_values_become_json() -> None:
     assert to_json({"a": b"x\xff", "b": float("nan"), "c": [1, (2,)]}) == {"a": "x�", "b": None, "c": [1, [2]]}
 

@@ -19,7 +19,7 @@ from aem_monitor.scoring.values.forms import Agreement, Fact, NameForm, Quantity
 from aem_monitor.scoring.values.guards import antonyms, swapped_roles
 from aem_monitor.scoring.values.lexicon import GENERIC
 from aem_monitor.scoring.values.strings import agree_facts
-from aem_monitor.scoring.values.text import compact, lemmas, surface
+from aem_monitor.scoring.values.text import compact, coverage, lemmas, surface
 from aem_monitor.scoring.values.words import tokens
 
 _NEXT_TO: Final = 2
@@ -27,6 +27,10 @@ _RELATED: Final = 0.5
 """Share of content words from which two claims are about the same, so that their polarity can be compared."""
 
 _SUCCESS: Final = frozenset(lemmas("success successful successfully set complete"))
+_NEW_WORDS: Final = 5
+_STRANGE: Final = 0.4
+"""Content words unknown to the reference, and coverage by it below which a statement is about something else."""
+
 _COVERED: Final = 0.45
 """Support from which a claim without facts counts as covered."""
 
@@ -103,7 +107,7 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
     known = _Text.read(reference, context)
     reply = _Text.read(response, context)
     given = _Text.read("\n".join(context.given), context)
-    unsupported, doubtful = _unsupported(known, reply, given)
+    unsupported, doubtful = _unsupported(known, reply, given, scorer)
     missing, open_ends, coverage = _missing(known, reply, given, context, scorer)
     claims_made = max(len(reply.claims), 1)
     truth = 1 - len(unsupported) / claims_made
@@ -118,7 +122,7 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
     )
 
 
-def _unsupported(known: _Text, reply: _Text, given: _Text) -> tuple[tuple[Claim, ...], bool]:
+def _unsupported(known: _Text, reply: _Text, given: _Text, scorer: Scorer) -> tuple[tuple[Claim, ...], bool]:
     """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne
     out."""
     found, doubtful = [], False
@@ -132,7 +136,7 @@ def _unsupported(known: _Text, reply: _Text, given: _Text) -> tuple[tuple[Claim,
                 doubtful = True
             elif answer is Agreement.DIFFERENT and (not claim.asks or _contradicts(fact, known, reply)):
                 wrong.append(fact)
-        fault = _fact_fault(wrong) or _claim_fault(claim, known)
+        fault = _fact_fault(wrong) or _claim_fault(claim, known) or _strangeness(claim, known, given, scorer)
         if fault:
             found.append(replace(claim, facts=tuple(wrong), fault=fault))
     return tuple(found), doubtful
@@ -165,6 +169,18 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
     if claim.negated != best.negated:
         return "negation"
     return "antonym" if antonyms(claim.text, best.text) else ""
+
+
+def _strangeness(claim: Claim, known: _Text, given: _Text, scorer: Scorer) -> str:
+    """Whether a statement is about something of which the reference knows nothing: many content words, hardly any of
+    them near one
+    of the reference. A sentence or two of colour ("It seems to be popular") stays below."""
+    if claim.asks or claim.phatic:
+        return ""
+    new = set(lemmas(claim.text)) - known.lemmas - given.lemmas - GENERIC
+    if len(new) < _NEW_WORDS:
+        return ""
+    return "content" if coverage(claim.text, f"{known.text}\n{given.text}", scorer)[0] < _STRANGE else ""
 
 
 def _acted(claim: Claim, known: _Text) -> bool:

@@ -39,7 +39,7 @@ def _literally(text: str, wanted: str) -> bool:
         return False
     if not (wanted.strip()[:1].isdigit() or wanted.strip()[-1:].isdigit()):
         return True
-    return re.search(rf"(?<![\w.,-]){re.escape(wanted.strip())}(?![.,:]?\d)(?!\w)", text, re.IGNORECASE) is not None
+    return re.search(rf"(?<![\w.,-]){re.escape(wanted.strip())}(?![.,:]?\d)(?!\w|-\w)", text, re.IGNORECASE) is not None
 
 
 def _typed(text: str, wanted: str, context: ValueContext) -> Comparison:

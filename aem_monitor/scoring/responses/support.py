@@ -8,7 +8,7 @@ from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Fact, NameForm
 from aem_monitor.scoring.values.lexicon import GENERIC
-from aem_monitor.scoring.values.occurrence import leaves, same_leaf, says
+from aem_monitor.scoring.values.occurrence import Sought, leaves, says
 from aem_monitor.scoring.values.text import lemmas
 
 _SHARE: Final = 0.6
@@ -36,5 +36,6 @@ def supports(claim: Claim, evidence: JSON, context: ValueContext, scorer: Scorer
 def holds(fact: Fact, found: list[tuple[tuple[str | int, ...], JSON]], context: ValueContext) -> bool:
     """Whether one of the leaves says a fact."""
     if isinstance(fact.form, NameForm):
-        return any(same_leaf(fact.text, leaf, context) for _, leaf in found if isinstance(leaf, str))
+        sought = Sought.read(fact.text, context)
+        return any(sought.within(leaf) for _, leaf in found if isinstance(leaf, str))
     return any(says(fact, str(leaf), context) for _, leaf in found if leaf is not None and not isinstance(leaf, bool))

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Agreement, Fact, IdentifierForm, QuantityForm
 from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
-from aem_monitor.scoring.values.places import agree_places, read_place
+from aem_monitor.scoring.values.places import Place, agree_places, read_place
 from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.strings import agree_facts, whole_value
 from aem_monitor.scoring.values.text import surface
@@ -20,6 +21,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 _MAX_NODES: Final = 50_000
 _MAX_DEPTH: Final = 40
 _SHORT_TEXT: Final = 120
+_LONGEST_PLACE: Final = 60
 _TINY: Final = 12
 """Whole numbers up to here are counts, ordinals, months and hours: they occur everywhere by chance."""
 
@@ -97,7 +99,8 @@ def occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
         inner = _embedded(value)
         if inner is not None:
             return _container_occurrences(inner, within, context)
-    return [path for path, leaf in leaves(within) if same_leaf(value, leaf, context)]
+    sought = Sought.read(value, context)
+    return [path for path, leaf in leaves(within) if sought.within(leaf)]
 
 
 def _container_occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
@@ -105,49 +108,76 @@ def _container_occurrences(value: JSON, within: JSON, context: ValueContext) -> 
     parts = [leaf for _, leaf in leaves(value)]
     haystack = list(leaves(within))
     for part in parts[:200]:
-        paths = [path for path, leaf in haystack if same_leaf(part, leaf, context)]
+        sought = Sought.read(part, context)
+        paths = [path for path, leaf in haystack if sought.within(leaf)]
         if not paths:
             return []
         found.update(dict.fromkeys(paths))
     return list(found)
 
 
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A scalar value made ready to be looked for in many leaves."""
+
+    value: JSON
+    text: str
+    key: str
+    surface: str
+    facts: tuple[Fact, ...]
+    places: tuple[Place, ...]
+    context: ValueContext
+
+    @classmethod
+    def read(cls, value: JSON, context: ValueContext) -> "Sought":
+        text = "" if value is None or isinstance(value, bool) else str(value).strip()
+        whole = whole_value(text, context.reference_date, "")
+        facts = whole[0] if whole is not None and not whole[1] else ()
+        return cls(value, text, identifier_key(text), surface(text), facts, read_place(text), context)
+
+    def within(self, leaf: JSON) -> bool:
+        """Whether a scalar leaf is the value, or a text leaf says it."""
+        value = self.value
+        if value is None or leaf is None:
+            return value is leaf
+        if isinstance(value, bool) or isinstance(leaf, bool):
+            return isinstance(value, bool) and isinstance(leaf, bool) and value == leaf
+        if isinstance(value, int | float) and isinstance(leaf, int | float):
+            return value == leaf or (value == value and abs(value - leaf) <= 1e-9 * max(abs(value), abs(leaf)))
+        text = str(leaf).strip()
+        if not self.text or not text:
+            return self.text == text
+        if self.text == text or self.key == identifier_key(text):
+            return True
+        shape = surface(text)
+        if self.surface and self.surface == shape:
+            return not looks_opaque(self.text)
+        if self.surface and isinstance(value, str) and isinstance(leaf, str) and f" {self.surface} " in f" {shape} ":
+            return bounded(self.text, text)
+        return self._in_facts(text) or self._in_place(text)
+
+    def _in_facts(self, text: str) -> bool:
+        return bool(self.facts) and all(says(fact, text, self.context) for fact in self.facts)
+
+    def _in_place(self, text: str) -> bool:
+        if not self.places or len(text) > _LONGEST_PLACE:
+            return False
+        places = read_place(text)
+        return bool(places) and agree_places(self.places, places) is Agreement.SAME
+
+
 def same_leaf(value: JSON, leaf: JSON, context: ValueContext) -> bool:
     """Whether a scalar leaf is the value, or a text leaf says it."""
-    if value is None or leaf is None:
-        return value is leaf
-    if isinstance(value, bool) or isinstance(leaf, bool):
-        return isinstance(value, bool) and isinstance(leaf, bool) and value == leaf
-    if isinstance(value, int | float) and isinstance(leaf, int | float):
-        return value == leaf or (value == value and abs(value - leaf) <= 1e-9 * max(abs(value), abs(leaf)))
-    said, text = str(value).strip(), str(leaf).strip()
-    if not said or not text:
-        return said == text
-    if said == text or identifier_key(said) == identifier_key(text):
+    return Sought.read(value, context).within(leaf)
+
+
+def bounded(said: str, text: str) -> bool:
+    """Whether a run of words is no part of something larger: "5" in "1.5", "A-1042" in "A-1042-B"."""
+    if looks_opaque(said):
+        return re.search(rf"(?<![\w-]){re.escape(said)}(?!\w|-\w)", text, re.IGNORECASE) is not None
+    if not said[-1].isdigit():
         return True
-    surface_said = surface(said)
-    if surface_said and surface_said == surface(text):
-        return True
-    if (
-        isinstance(value, str)
-        and isinstance(leaf, str)
-        and f" {surface_said} " in f" {surface(text)} "
-        and surface_said
-    ):
-        return not _inside_number(said, text)
-    return _same_facts(said, text, context) or _same_place(said, text)
-
-
-def _inside_number(said: str, text: str) -> bool:
-    """Whether a number is only a part of larger ones ("5" in "1.5")."""
-    return said[-1].isdigit() and not re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", text, re.IGNORECASE)
-
-
-def _same_facts(said: str, text: str, context: ValueContext) -> bool:
-    whole = whole_value(said, context.reference_date, "")
-    if whole is None or whole[1]:
-        return False
-    return all(says(fact, text, context) for fact in whole[0])
+    return re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", text, re.IGNORECASE) is not None
 
 
 def says(fact: Fact, text: str, context: ValueContext) -> bool:
@@ -156,12 +186,3 @@ def says(fact: Fact, text: str, context: ValueContext) -> bool:
     return any(
         agree_facts(fact, other) is Agreement.SAME for other in scan(text, context.reference_date, expected)
     ) or (isinstance(fact.form, QuantityForm | IdentifierForm) and fact.text == text)
-
-
-def _same_place(said: str, text: str) -> bool:
-    if len(text) > 60:
-        return False
-    places_said, places_text = read_place(said), read_place(text)
-    if not places_said or not places_text:
-        return False
-    return agree_places(places_said, places_text) is Agreement.SAME

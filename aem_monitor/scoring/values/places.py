@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from aem_monitor.scoring.values.forms import Agreement
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.words import flat, listed
 
 
@@ -183,7 +184,7 @@ def _look_up(text: str, hinted: bool) -> tuple[Place, ...]:
     return places
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def read_place(text: str, *, hinted: bool = False) -> tuple[Place, ...]:
     """The places that a whole text may name, best first; () if it names none. Codes count in upper case, or where a
     place is

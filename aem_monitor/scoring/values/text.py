@@ -11,7 +11,7 @@ from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens, undo
 _SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
 _AIRPORT: Final = stem("airport")
 _INTERNATIONAL: Final = stem("international")
-_COVERED_WORDS: Final = 40
+_COVERED_WORDS: Final = 80
 
 
 @remembered(8192)

@@ -177,6 +177,10 @@ def test_ways_of_saying_the_same_fact_are_no_new_facts(reference: str, response:
         ("Please confirm: 2 tickets for Toy Story 4.", "You want 2 tickets for Toy Story 3, is that correct?"),
         ("I can cancel it for you. Shall I?", "It has been cancelled."),
         ("The room is $99 a night. Smoking is not allowed.", "The room is $99 a night and smoking is permitted."),
+        (
+            "Your order has shipped.",
+            "Your order has shipped. Engineers discovered leaking batteries inside several warehouse forklifts.",
+        ),
         ("The meeting is with Anna Weber.", "The meeting is with Carl Weber."),
     ],
 )

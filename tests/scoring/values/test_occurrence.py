@@ -15,6 +15,8 @@ CONTEXT = ValueContext(reference_date=date(2019, 3, 1))
         ("A-1042", {"orders": [{"id": "a-1042"}, {"id": "A-1043"}]}, [("orders", 0, "id")]),
         ("A-1042", {"note": "Order A-1042 has shipped."}, [("note",)]),
         ("A-1042", {"note": "Order A-10421 has shipped."}, []),
+        ("A-1042", {"note": "See A-1042-B and XA-1042."}, []),
+        ("credit_card_1", {"a": "credit_card_12", "b": "credit card 1", "c": "paid by credit_card_1."}, [("c",)]),
         ("W123", '{"order": "#W123"}', [("order",)]),
         (59.9, {"total": "59.90", "text": "You pay $59.90 today."}, [("total",), ("text",)]),
         (59.9, {"total": 59, "text": "You pay $159.90 today."}, []),

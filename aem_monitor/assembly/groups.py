@@ -250,9 +250,14 @@ def _hands_over(before: Group, group: Group) -> bool:
 
 def _cut_loose(loose: Sequence[Member], own_id: OwnId) -> list[Group]:
     """Exchanges of a trace without any agent span: apart by conversation id, then cut after each reply."""
+    frames = {id(member.node): member.frame for member in loose}
     by_id: dict[str | None, list[Member]] = {}
     for member in sorted(loose, key=lambda one: one.node.order):
-        by_id.setdefault(own_id(member.node), []).append(member)
+        # What runs inside a tool call goes where the call goes, whatever ids it has of its own.
+        top = member.node
+        while (frame := frames.get(id(top))) is not None:
+            top = frame
+        by_id.setdefault(own_id(top), []).append(member)
     groups: list[Group] = []
     for members in by_id.values():
         groups.extend(_cut(members))

@@ -59,7 +59,8 @@ def ids_of(group: Group, everything: Sequence[Node], settings: AssemblySettings)
 
 
 def _own_nodes(group: Group) -> list[Node]:
-    return [node for member in group.members if member.frame is None for node in (member.node, *member.twins)]
+    visible = [member for member in group.members if member.frame is None]
+    return [node for member in visible or group.members for node in (member.node, *member.twins)]
 
 
 def _above(group: Group, everything: Sequence[Node] = ()) -> list[Node]:

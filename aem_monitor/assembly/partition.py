@@ -137,14 +137,18 @@ def _by_history(rest: Sequence[ExchangeReading], conversations: list[list[Exchan
 
 
 def _continues(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> bool:
-    last = max(group, key=order_of)
+    if any(is_twin(one, exchange) and one.call_ids & exchange.call_ids for one in group):
+        return True
+    # A conversation with an id is there as a whole, its later exchanges included.
+    before = [one for one in group if order_of(one) < order_of(exchange)]
+    if not before:
+        return False
+    last = max(before, key=order_of)
     if last.agent != exchange.agent:
         return False
-    if any(exchange.previous_response_ids & one.response_ids for one in group):
+    if any(exchange.previous_response_ids & one.response_ids for one in before):
         return True
     if exchange.answers & last.call_ids:
-        return True
-    if _overlap(last, exchange) and is_twin(last, exchange) and bool(last.call_ids & exchange.call_ids):
         return True
     answered = last.response.time_ns if last.response is not None else last.end_ns
     if answered > exchange.start_ns or not exchange.history:

@@ -5,7 +5,7 @@ from typing import Final, TextIO
 
 from rich.text import Text
 
-from aem_monitor.cli.report import first_root, print_report, story
+from aem_monitor.cli.report import first_root, print_report, print_turns, story
 from aem_monitor.cli.tables import console
 from aem_monitor.demo.http import samples
 from aem_monitor.demo.monitor import NOT_ALLOWED, Monitor, default_metrics_port
@@ -67,9 +67,12 @@ def findings(
 ) -> None:
     """The tables, and in a sentence each what broke first."""
     print_report(results, stream)
-    for result in results:
-        if first_root(result) is not None:
-            _paragraph(story(result), stream, gap=False)
+    failing = [result for result in results if first_root(result) is not None]
+    for result in failing[:1]:
+        print_turns(result, stream)
+        _paragraph("${n.result.x} stands for x in what turn n really returned; ids differ from run to run.", stream)
+    for result in failing:
+        _paragraph(story(result), stream, gap=False)
     named = sum(len(recording.named) for recording in recorded)
     canaries = sum(len(recording.canaries) for recording in recorded)
     stream.write("\n")

@@ -42,13 +42,15 @@ def _silent(_done: int, _total: int) -> None:
 class _Bar:
     def __init__(self, label: str, stream: TextIO, least: int, unit: str | None) -> None:
         self._least = least
-        counted = DownloadColumn(binary_units=True) if unit is None else MofNCompleteColumn()
+        counted = (
+            (DownloadColumn(binary_units=True), TimeRemainingColumn())
+            if unit is None
+            else (MofNCompleteColumn(), TextColumn(unit, markup=False))
+        )
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
-            counted,
-            TextColumn(unit or "", markup=False),
-            TimeRemainingColumn(),
+            *counted,
             console=Console(file=stream),
             transient=True,
         )

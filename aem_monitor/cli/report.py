@@ -11,6 +11,7 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Check, RunResult, TurnKind, TurnVerdict
 
 _WIDEST_VALUE = 70
+_WIDEST_TURN = 120
 _NO_CALL = "no call"
 
 
@@ -60,6 +61,18 @@ def print_failures(results: Sequence[RunResult], stream: TextIO) -> None:
             title=f"What broke first in release {release}",
         )
         stream.write("\n")
+
+
+def print_turns(result: RunResult, stream: TextIO) -> None:
+    """One row a turn of a run: what was expected, what came, and whether a wrong turn broke or inherited the break."""
+    rows = [
+        (turn.turn_no if turn.turn_no is not None else "extra", _turn(turn.expected), _turn(turn.actual), _word(turn))
+        for turn in result.turns
+    ]
+    named = result.conversation_id or result.conversation_key
+    title = f"{named} turn by turn"
+    print_table((Column("turn", "right"), "expected", "got", "verdict"), rows, stream, title=title)
+    stream.write("\n")
 
 
 def story(result: RunResult) -> str:
@@ -138,17 +151,36 @@ def _where(turn: TurnVerdict) -> str | None:
     return None if turn.kind is TurnKind.TOOL else "the reply"
 
 
+def _word(turn: TurnVerdict) -> str:
+    if turn.success is None:
+        return f"not scored ({turn.not_scored.value})" if turn.not_scored is not None else "not scored"
+    if turn.success:
+        return "pass"
+    if turn.root_cause:
+        return "ROOT CAUSE"
+    return f"cascade of turn {', '.join(map(str, turn.blames))}" if turn.blames else "cascade"
+
+
+def _turn(value: JSON) -> str | None:
+    """A call as ``tool.action key=value``, anything else as a value."""
+    if isinstance(value, dict) and isinstance(value.get("call"), str):
+        arguments = value.get("args")
+        pairs = arguments.items() if isinstance(arguments, dict) else ()
+        value = " ".join([str(value["call"]), *(f"{key}={_value(item)}" for key, item in pairs)])
+    return _value(value, _WIDEST_TURN)
+
+
 def _reason(turn: TurnVerdict) -> str:
     reason = turn.failure_reason.value if turn.failure_reason is not None else "unknown"
     return f"{reason} ({turn.detail.value})" if turn.detail is not None else reason
 
 
-def _value(value: JSON) -> str | None:
+def _value(value: JSON, widest: int = _WIDEST_VALUE) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
     text = " ".join(text.split())
-    return text if len(text) <= _WIDEST_VALUE else f"{text[: _WIDEST_VALUE - 1]}…"
+    return text if len(text) <= widest else f"{text[: widest - 1]}…"
 
 
-__all__ = ["failing_check", "first_root", "print_failures", "print_releases", "print_report", "story"]
+__all__ = ["failing_check", "first_root", "print_failures", "print_releases", "print_report", "print_turns", "story"]

@@ -71,6 +71,13 @@ def test_a_sentence_says_what_broke_first_with_expected_against_got(screen: str)
     ) in screen
 
 
+def test_the_run_that_broke_first_is_shown_turn_by_turn(screen: str) -> None:
+    assert "canary-sales-3 turn by turn" in screen
+    broke = "2 reports.FilterData metric=revenue region=EU reports.FilterData metric=profit region=EU ROOT CAUSE"
+    assert broke in screen
+    assert screen.count("cascade of turn 2") == 3
+
+
 def test_the_screen_says_how_canaries_were_told_from_customers(screen: str) -> None:
     assert "Recognised: 12 of 12 canary conversations, 6 by the dialog's name" in screen
     assert "Left alone: 4 conversations of customers, 2 of which happen to say" in screen

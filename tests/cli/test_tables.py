@@ -1,6 +1,7 @@
 """Tables and progress bars."""
 
 import io
+import re
 
 from aem_monitor.cli.progress import LONG, progress_bar
 from aem_monitor.cli.tables import Column, print_table, shown
@@ -45,6 +46,13 @@ def test_progress_is_silent_without_a_terminal() -> None:
     with progress_bar("reading", stream) as report:
         report(1, LONG)
     assert stream.getvalue() == ""
+
+
+def test_progress_in_things_says_what_is_counted() -> None:
+    stream = Terminal()
+    with progress_bar("waiting", stream, least=0, unit="conversations") as report:
+        report(3, 16)
+    assert " 3/16 conversations" in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
 
 
 def test_progress_is_silent_for_short_inputs() -> None:

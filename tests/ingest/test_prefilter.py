@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from aem_monitor.ingest.prefilter import Prefilter
 
 
@@ -23,6 +26,21 @@ def test_finds_a_marker_in_a_name_also_when_asked_again() -> None:
 
 def test_a_marker_that_contains_another_is_not_searched_for() -> None:
     assert Prefilter(["gen_ai.tool.name", "gen_ai.", "strands"]).markers == ("gen_ai.", "strands")
+
+
+def test_bytes_are_searched_for_what_markers_begin_with_alike_and_names_decide() -> None:
+    keep = Prefilter(["ai.settings.context.chat_id", "ai.settings.context.threadId", "ai.operationId", "ai.prompt"])
+    assert keep.in_bytes(b"ai.settings.context.locale")
+    assert not keep.in_name("ai.settings.context.locale")
+    assert keep.in_name("ai.settings.context.threadId")
+    assert not keep.in_bytes(b"kai.zen")
+
+
+@given(st.lists(st.text("ab.", min_size=1, max_size=12), min_size=1), st.text("ab.", max_size=40))
+def test_what_a_name_says_the_bytes_around_it_say_too(markers: list[str], name: str) -> None:
+    keep = Prefilter(markers)
+    assert keep.in_name(name) is any(marker in name for marker in markers)
+    assert keep.in_bytes(f"x{name}y".encode()) or not keep.in_name(name)
 
 
 def test_a_span_marker_counts_everywhere_but_on_resources() -> None:

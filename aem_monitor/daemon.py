@@ -236,14 +236,14 @@ class Daemon:
     def _watch(self) -> None:
         self.metrics.watch("aem_monitor_source_up", self._sources_up)
         self.metrics.watch("aem_monitor_kafka_consumer_lag", self._lag)
-        self.metrics.watch("aem_monitor_open_conversations", lambda: [((), self._engine.open_conversations())])
-        self.metrics.watch("aem_monitor_open_runs", lambda: [((), self._engine.open_runs())])
-        self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._engine.pending()[0])])
-        self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._engine.pending()[1])])
+        self.metrics.watch("aem_monitor_open_conversations", lambda: [((), self._engine.figures.conversations)])
+        self.metrics.watch("aem_monitor_open_runs", lambda: [((), self._engine.figures.runs)])
+        self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._engine.figures.pending_traces)])
+        self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._engine.figures.bytes_held)])
         self.metrics.watch("aem_monitor_watermark_timestamp_seconds", self._event_time)
 
     def _event_time(self) -> Readings:
-        reached = self._engine.event_now(time.time())
+        reached = self._engine.figures.event_ns
         return [((), reached / 1e9)] if reached else []
 
     def _sources_up(self) -> Readings:

@@ -52,13 +52,13 @@ class Pipeline:
         """The verdict of a run, and what only an expert could settle."""
         return self.judge.plan(run, partial)
 
-    def _same(self, golden: str, live: str) -> bool:
-        return same_user_message(golden, live, self.similarity, self.similar_from)
+    def _same(self, golden: str, live: str, /, *, truncated: bool = False) -> bool:
+        return same_user_message(golden, live, self.similarity, self.similar_from, truncated=truncated)
 
 
 @dataclass(slots=True)
 class Collected:
-    """Everything of one input that ends: spans by trace, kept until its end."""
+    """Everything of one input that ends: spans by trace, kept until its end. Log records without spans say nothing."""
 
     spans: dict[str, list[Span]] = field(default_factory=dict)
     logs: dict[str, list[LogRecord]] = field(default_factory=dict)
@@ -76,11 +76,8 @@ class Collected:
 
     def conversations(self, pipeline: Pipeline) -> list[Conversation]:
         """All conversations of the input."""
-        readings = [pipeline.read(self.spans.get(trace, ()), self.logs.get(trace, ())) for trace in self._traces()]
+        readings = [pipeline.read(spans, self.logs.get(trace, ())) for trace, spans in self.spans.items()]
         return pipeline.join(reading for reading in readings if reading.has_turns)
-
-    def _traces(self) -> list[str]:
-        return list(dict.fromkeys((*self.spans, *self.logs)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,400 +5,298 @@ as an argument. What traces mean is asked of the pure pipeline; only when to ask
 """
 
 import logging
+import math
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Final
 
-from aem_monitor.engine.cells import Cell, Cells
-from aem_monitor.engine.offsets import OffsetTracker
-from aem_monitor.engine.plays import OpenConversation, RunState
+from aem_monitor.engine.bounds import Bounds
+from aem_monitor.engine.cells import Cell
+from aem_monitor.engine.conversations import Conversations
+from aem_monitor.engine.held import Held
+from aem_monitor.engine.intake import Intake
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.engine.remembered import Remembered
+from aem_monitor.engine.runs import OpenConversation, RunState
 from aem_monitor.engine.settings import EngineSettings
-from aem_monitor.engine.traces import Added, TraceBuffer, TraceState
+from aem_monitor.engine.timing import Moment, Timing
 from aem_monitor.engine.watermark import Watermark
-from aem_monitor.golden.play import Run
+from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import Batch, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
-from aem_monitor.ingest.causes import Skipped
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.pipeline import Pipeline
 
-_NS = 10**9
 _LOG = logging.getLogger(__name__)
 
-_FINAL = "final"
-_STORED = "stored"
-_OTHER = "other"
+_STORE_RETRY_SECONDS: Final = 1.0
+_FORGET_SENDERS_SECONDS: Final = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What is open, as of the last tick; made on the engine's thread and read from any."""
+
+    conversations: int = 0
+    runs: int = 0
+    pending_traces: int = 0
+    bytes_held: int = 0
+    event_ns: int = 0
 
 
 class Engine:
-    """All state of one daemon. One thread calls it."""
+    """All state of one daemon. One thread calls it; only ``figures`` may be read from others."""
 
     def __init__(self, pipeline: Pipeline, settings: EngineSettings, recorder: Recorder, metrics: Metrics) -> None:
         self._pipeline = pipeline
         self._settings = settings
         self._recorder = recorder
         self._metrics = metrics
-        self._traces = TraceBuffer()
-        self._cells = Cells()
+        self._held = Held(settings.remembered_traces)
         self._watermark = Watermark(settings.wall_idle)
-        self._offsets = OffsetTracker()
-        self._decided = Remembered(settings.remembered_traces)
-        self._left_alone = Remembered(settings.max_conversations)
-        self._runs: dict[str, RunState] = {}
-        self._dirty: set[str] = set()
-        self._settled: set[str] = set()
-        self._late = metrics.counter("aem_monitor_late_spans_total")
-        self._duplicates = metrics.counter("aem_monitor_duplicate_spans_total")
+        self._timing = Timing(settings)
+        self._intake = Intake(self._held, self._watermark, recorder, metrics)
+        self._conversations = Conversations(self._held, pipeline, recorder, metrics, settings.max_conversations)
+        self._bounds = Bounds(self._held, recorder, metrics)
+        self._left_alone: Remembered[str] = Remembered(settings.max_conversations)
+        self.figures = Figures()
 
     # Input
 
     def ingest(self, item: EngineInput, now: float) -> None:
         """Take in a batch, or a change of partitions. Raises ``StoreError``; then nothing was taken in."""
         if isinstance(item, Batch):
-            self._ingest_batch(item, now)
+            self._intake.take(item, now)
         elif isinstance(item, PartitionsAssigned):
             for topic, partition in item.partitions:
                 self._watermark.assign(f"{topic}/{partition}", now)
         else:
             self._revoke(item)
 
-    def _ingest_batch(self, batch: Batch, now: float) -> None:
-        decoded = batch.decoded
-        touched = {span.trace_id for span in decoded.spans} | {record.trace_id for record in decoded.logs}
-        unknown = [trace for trace in touched if trace not in self._traces and self._decided.get(trace) is None]
-        for trace in self._recorder.stored_traces(unknown):
-            self._decided.put(trace, _STORED)
-        self._count_received(batch)
-        self._watermark.observe(batch.sender, decoded.max_end_ns, now)
-        if batch.position is not None:
-            self._offsets.received(batch.position)
-        kept: set[str] = set()
-        for span in decoded.spans:
-            word = self._decided.get(span.trace_id)
-            if word is not None:
-                self._count_latecomer(word)
-                continue
-            state = self._traces.open(span.trace_id, now)
-            before = state.size
-            added = state.add(span)
-            self._traces.grown(state.size - before)
-            state.last_arrival = now
-            if added is Added.NEW:
-                self._dirty.add(span.trace_id)
-                if span.trace_id in self._settled:
-                    self._late.inc()
-            else:
-                self._duplicates.inc()
-                if added is Added.ANOTHER_COPY:
-                    self._dirty.add(span.trace_id)
-            kept.add(span.trace_id)
-        for record in decoded.logs:
-            if self._decided.get(record.trace_id) is not None:
-                continue
-            state = self._traces.open(record.trace_id, now)
-            before = state.size
-            if state.add_log(record):
-                self._dirty.add(record.trace_id)
-            self._traces.grown(state.size - before)
-            state.last_arrival = now
-            kept.add(record.trace_id)
-        if batch.position is not None:
-            # A late span of a run that is stored already holds no offset.
-            for trace in kept - self._settled:
-                self._offsets.hold(trace, batch.position)
-
-    def _count_received(self, batch: Batch) -> None:
-        decoded, source = batch.decoded, batch.source
-        self._metrics.counter("aem_monitor_received_batches_total", source=source).inc()
-        self._metrics.counter("aem_monitor_received_spans_total", source=source).inc(decoded.seen_spans)
-        self._metrics.counter("aem_monitor_received_logs_total", source=source).inc(decoded.seen_logs)
-        for cause, amount in decoded.skipped.items():
-            self._metrics.counter("aem_monitor_skipped_spans_total", cause=cause).inc(amount)
-
-    def _count_latecomer(self, word: str) -> None:
-        match word:
-            case "final":
-                self._late.inc()
-            case "stored":
-                self._duplicates.inc()
-            case _:
-                self._metrics.counter("aem_monitor_skipped_spans_total", cause=Skipped.NOT_A_RUN.value).inc()
+    def abandon(self, item: EngineInput) -> None:
+        """The item could not be taken in before the end: what it came from must keep it."""
+        if isinstance(item, Batch) and item.position is not None:
+            self._held.offsets.abandon(item.position)
 
     def _revoke(self, item: PartitionsRevoked) -> None:
         for topic, partition in item.partitions:
             self._watermark.forget(f"{topic}/{partition}")
-        gone = {trace for trace in self._offsets.revoke(item.partitions) if trace in self._traces}
+        gone = self._held.offsets.revoke(item.partitions)
         if gone:
             _LOG.info(
                 "%d open traces go back with the revoked partitions; their next owner reads them again", len(gone)
             )
-        self._forget(gone, None)
+        self._held.forget(gone)
+
+    def releasable(self) -> Mapping[Partition, int]:
+        """Partitions whose offsets have become free since the last call."""
+        return self._held.offsets.releasable()
 
     # Time
 
     def tick(self, now: float) -> None:
         """Look at what has changed, complete what is due, keep the bounds. Never raises for bad data or a bad store."""
-        event_now = self._watermark.event_now(now)
-        self._watermark.prune(now, after=max(3600.0, 10 * self._settings.wall_idle))
+        self._watermark.prune(now, after=max(_FORGET_SENDERS_SECONDS, 10 * self._settings.wall_idle))
+        moment = Moment(now, self._watermark.event_now(now))
         self._read_dirty()
-        for cell in self._cells:
-            self._look_at(cell, now, event_now)
+        for cell in self._held.cells:
+            if cell.dirty or cell.look_at <= now:
+                self._look_at(cell, moment)
         self._expire_pending(now)
-        self._keep_bounds(now)
+        self._bounds.keep(self._settings, now)
+        self.figures = Figures(
+            conversations=sum(len(cell.conversations) for cell in self._held.cells),
+            runs=self._held.runs.open_count(),
+            pending_traces=self._held.traces.pending_count,
+            bytes_held=self._held.traces.size,
+            event_ns=moment.event_ns,
+        )
 
-    def _look_at(self, cell: Cell, now: float, event_now: int) -> None:
+    def _read_dirty(self) -> None:
+        for trace_id in sorted(self._held.dirty):
+            state = self._held.traces[trace_id]
+            if not state.spans:
+                # Log records that came before their spans.
+                continue
+            try:
+                state.reading = self._pipeline.read(state.all_spans(), list(state.logs.values()))
+            except Exception:  # noqa: BLE001 - logged and counted there
+                self._gave_up("trace", {trace_id})
+                continue
+            if state.reading.has_turns:
+                self._held.traces.place(state, self._held.cells.place(trace_id, state.reading, state.cell))
+            elif state.earlier:
+                self._intake.report_known([trace_id])
+        self._held.dirty.clear()
+
+    def _look_at(self, cell: Cell, moment: Moment) -> None:
         try:
             if cell.dirty:
-                self._assemble(cell, now)
-            self._advance(cell, now, event_now)
+                self._conversations.renew(cell, moment.now)
+            self._advance(cell, moment)
+        except StoreError:
+            # Counted and said where it happened; nothing is lost, the cell is looked at again.
+            cell.look_at = moment.now + _STORE_RETRY_SECONDS
         except Exception:  # noqa: BLE001 - logged and counted there
             # One conversation that the program cannot handle must not stop all others.
             self._gave_up("conversation", set(cell.traces))
 
-    def _gave_up(self, stage: str, trace_ids: set[str]) -> None:
+    def _gave_up(self, step: str, trace_ids: Collection[str]) -> None:
         _LOG.exception("%d traces were given up because of a defect; please report it", len(trace_ids))
-        self._metrics.counter("aem_monitor_engine_errors_total", step=stage).inc()
-        self._forget(trace_ids, _OTHER)
+        self._metrics.counter("aem_monitor_engine_errors_total", step=step).inc()
+        self._held.finish(trace_ids, "other")
 
-    def releasable(self) -> Mapping[Partition, int]:
-        """Partitions whose offsets have become free since the last call."""
-        return self._offsets.releasable()
-
-    def _read_dirty(self) -> None:
-        for trace_id in sorted(self._dirty):
-            state = self._traces.get(trace_id)
-            if state is None:
-                continue
-            try:
-                reading = self._pipeline.read(state.all_spans(), list(state.logs.values()))
-            except Exception:  # noqa: BLE001 - logged and counted there
-                self._gave_up("trace", {trace_id})
-                continue
-            state.reading = reading
-            if reading.has_turns:
-                state.cell = self._cells.place(trace_id, reading, state.cell)
-        self._dirty.clear()
-
-    def _assemble(self, cell: Cell, now: float) -> None:
-        """Conversations and runs of a cell, anew; what is known of runs that are still there is kept."""
-        states = [self._traces[trace] for trace in sorted(cell.traces) if trace in self._traces]
-        for state in states:
-            state.cell = cell.number
-        readings = [state.reading for state in states if state.reading is not None]
-        cell.conversations = []
-        for conversation in self._pipeline.join(readings):
-            recognition = self._pipeline.recognise(conversation)
-            opened = OpenConversation(conversation, recognition)
-            if recognition.dialog is not None:
-                key = (conversation.agent, conversation.key, recognition.dialog.name)
-                base = self._recorder.plays_before(*key, frozenset(conversation.trace_ids))
-                for run in self._pipeline.runs(conversation, recognition.dialog):
-                    self._open_run(opened, run, base, now)
-            cell.conversations.append(opened)
-        cell.dirty = False
-
-    def _open_run(self, opened: OpenConversation, run: Run, base: int, now: float) -> None:
-        if base and not run.starts_on_script and run.play == 1:
-            # Spans of a run that was stored before this process knew of it: late, and no run of their own.
-            self._late.inc(len(run.trace_ids))
-            return
-        numbered = replace(run, play=run.play + base)
-        state = self._runs.get(numbered.run_id)
-        if state is None:
-            state = self._runs[numbered.run_id] = RunState(numbered.run_id, now, numbered)
-            self._recorder.opened(numbered, now)
-        else:
-            state.changed = state.changed or state.run != numbered
-            state.run = numbered
-        opened.runs.append(state)
-
-    def _advance(self, cell: Cell, now: float, event_now: int) -> None:
-        finished: set[str] = set()
+    def _advance(self, cell: Cell, moment: Moment) -> None:
+        """Do what is due in a cell, free the traces that nothing needs, and note when to look again."""
+        look_at = math.inf
+        settled: set[str] = set()
+        unfinished: set[str] = set()
+        over: set[str] = set()
+        needed: set[str] = set()
         for opened in cell.conversations:
-            if opened.recognition.dialog is None:
-                finished |= self._unrecognised(opened, now)
+            traces = set(opened.conversation.trace_ids)
+            if not opened.runs:
+                left, due = self._fragment(opened, moment) if opened.fragment else self._other_traffic(opened, moment)
+                over |= left
+                if opened.fragment:
+                    settled |= left
+                unfinished |= traces - left
+                needed |= traces - left
+                look_at = min(look_at, due)
                 continue
-            for number, state in enumerate(opened.runs):
-                self._advance_run(opened, state, number == len(opened.runs) - 1, now, event_now)
-            self._let_go(opened)
-            if self._is_over(opened, now):
-                finished |= set(opened.conversation.trace_ids)
-                for state in opened.runs:
-                    self._runs.pop(state.run_id, None)
-        if finished:
-            self._forget(finished & cell.traces, None)
+            due = min((self._advance_run(opened, at, moment) for at in range(len(opened.runs))), default=math.inf)
+            pending = {trace for state in opened.runs if not state.is_final for trace in state.run.trace_ids}
+            unfinished |= pending
+            settled |= traces - pending
+            done, over_due = self._over(opened, moment)
+            over |= done
+            needed |= traces - done
+            look_at = min(look_at, due, over_due)
+        self._held.unsettle(unfinished)
+        self._held.settle(settled - unfinished)
+        self._held.finish((over - needed) & cell.traces.keys())
+        cell.look_at = look_at
 
-    def _advance_run(self, opened: OpenConversation, state: RunState, last: bool, now: float, event_now: int) -> None:
+    def _advance_run(self, opened: OpenConversation, at: int, moment: Moment) -> float:
+        """Do what is due for a run; returns when to look at it again."""
+        state, now = opened.runs[at], moment.now
         if state.is_final:
-            if state.changed:
-                state.changed = not self._recorder.revise(state, now)
-            return
-        too_old = now - state.opened_at >= self._settings.max_run_age
-        if not too_old and last and not self._is_complete(opened, state, now, event_now):
-            return
-        if state.changed or state.provisional is None:
-            self._recorder.propose(state, now, partial=too_old)
+            if state.changed and not state.stored_before and not self._recorder.revise(state, now):
+                return now + _STORE_RETRY_SECONDS
             state.changed = False
-        if too_old:
+            return math.inf
+        heard = self._held.traces.heard(state.run.trace_ids, state.opened_at)
+        cut_at = self._timing.too_old(state)
+        complete_at = self._timing.complete(opened, state, heard, at == len(opened.runs) - 1, moment)
+        if min(complete_at, cut_at) > now:
+            return min(complete_at, cut_at)
+        if complete_at > now and not state.expired:
+            state.expired = True
             self._metrics.counter("aem_monitor_evicted_conversations_total", cause="age").inc()
-        if too_old or self._grace_over(state, now, event_now):
-            self._recorder.finalise(state, now)
+        if state.changed or state.provisional is None:
+            self._recorder.propose(state, now, partial=complete_at > now)
+            state.changed = False
+        final_at = min(self._timing.grace_over(state, heard, moment), cut_at)
+        if final_at > now:
+            return final_at
+        return math.inf if self._recorder.finalise(state, now) else now + _STORE_RETRY_SECONDS
 
-    def _is_complete(self, opened: OpenConversation, state: RunState, now: float, event_now: int) -> bool:
-        if state.run.all_present or opened.conversation.ended:
-            return True
-        idle = self._settings.idle
-        return event_now - opened.conversation.last_ns >= idle * _NS and now - self._heard(state) >= min(
-            idle, self._settings.wall_idle
-        )
+    def _over(self, opened: OpenConversation, moment: Moment) -> tuple[set[str], float]:
+        """Traces of a canary that nothing can change any more, and when to ask again.
 
-    def _grace_over(self, state: RunState, now: float, event_now: int) -> bool:
-        grace = self._settings.grace
-        return event_now - state.run.last_ns >= grace * _NS and now - self._heard(state) >= grace
+        Without a conversation id the first trace names the conversation, and all stay until the last run is over.
+        """
+        traces = set(opened.conversation.trace_ids)
+        dues: dict[str, float] = {}
+        for state in opened.runs:
+            if state.stored_before:
+                self._intake.report_known(state.run.trace_ids)
+            heard = self._held.traces.heard(state.run.trace_ids, state.opened_at)
+            due = self._timing.over(state, heard) if state.is_final else math.inf
+            for trace in state.run.trace_ids:
+                dues[trace] = max(due, dues.get(trace, 0.0))
+        last = max(dues.values())
+        if opened.conversation.conversation_id is None:
+            dues = dict.fromkeys(traces, last)
+        done = {trace for trace in traces if dues.get(trace, last) <= moment.now}
+        return done, min((due for due in dues.values() if due > moment.now), default=math.inf)
 
-    def _heard(self, state: RunState) -> float:
-        """When the last span of the run's traces arrived."""
-        arrivals = [self._traces[trace].last_arrival for trace in state.run.trace_ids if trace in self._traces]
-        return max(arrivals, default=state.opened_at)
+    def _fragment(self, opened: OpenConversation, moment: Moment) -> tuple[set[str], float]:
+        """The same of exchanges that go on where a stored run ended. What they follow may yet arrive: then they are a
+        run of their own."""
+        traces = opened.conversation.trace_ids
+        heard = self._held.traces.heard(traces, 0.0)
+        due = self._timing.left_alone(opened.conversation.last_ns, heard, moment)
+        if due > moment.now:
+            return set(), due
+        self._intake.report_known(traces, late=True)
+        return set(traces), math.inf
 
-    def _is_over(self, opened: OpenConversation, now: float) -> bool:
-        window = self._settings.late_window
-        if not opened.runs:
-            return self._quiet(opened, now) >= self._settings.grace
-        return all(state.is_final and now - max(state.final_at, self._heard(state)) >= window for state in opened.runs)
-
-    def _let_go(self, opened: OpenConversation) -> None:
-        """Offsets of traces whose runs are all stored are free, also while the conversation goes on."""
-        unfinished = {trace for state in opened.runs if not state.is_final for trace in state.run.trace_ids}
-        final = {trace for state in opened.runs if state.is_final for trace in state.run.trace_ids}
-        self._settled -= unfinished
-        fresh = final - unfinished - self._settled
-        if fresh:
-            self._settled |= fresh
-            self._offsets.let_go(fresh)
-
-    def _unrecognised(self, opened: OpenConversation, now: float) -> set[str]:
-        """Traces of other traffic are dropped as soon as nothing more can make them a run."""
-        conversation = opened.conversation
-        quiet = self._quiet(opened, now)
-        settled = any(exchange.root_seen for exchange in conversation.exchanges)
-        if quiet < (self._settings.grace if settled else self._settings.pending_max_age):
-            return set()
-        if self._left_alone.get(conversation.key) is None:
-            self._left_alone.put(conversation.key, opened.recognition.outcome)
-            name = "aem_monitor_unrecognised_conversations_total"
-            self._metrics.counter(name, outcome=opened.recognition.outcome).inc()
-        return set(conversation.trace_ids)
-
-    def _quiet(self, opened: OpenConversation, now: float) -> float:
-        ids = opened.conversation.trace_ids
-        arrivals = [self._traces[trace].last_arrival for trace in ids if trace in self._traces]
-        return now - max(arrivals, default=0.0)
-
-    # Bounds
-
-    def _forget(self, trace_ids: Collection[str], word: str | None) -> None:
-        """Drop traces and free their offsets; ``word`` None derives from their runs what latecomers are."""
-        by_cell: dict[int, set[str]] = {}
-        for trace in trace_ids:
-            state = self._traces.get(trace)
-            if state is None:
+    def _other_traffic(self, opened: OpenConversation, moment: Moment) -> tuple[set[str], float]:
+        """Traces of other traffic that nothing more can make a run, and when to ask again."""
+        conversation, outcome = opened.conversation, opened.recognition.outcome
+        whole = {trace for one in conversation.exchanges if one.root_seen for trace in one.trace_ids}
+        # Dialogs that begin alike are told apart by what is said later.
+        open_question = outcome == "ambiguous"
+        left: set[str] = set()
+        next_due = math.inf
+        for trace_id in conversation.trace_ids:
+            state = self._held.traces[trace_id]
+            due = expires_at = self._timing.pending_expired(state.first_seen)
+            if trace_id in whole and not open_question:
+                due = min(due, self._timing.left_alone(state.last_ns(), state.last_arrival, moment))
+            if due > moment.now:
+                next_due = min(next_due, due)
                 continue
-            if state.cell is not None:
-                by_cell.setdefault(state.cell, set()).add(trace)
-            self._decided.put(trace, word or (_FINAL if trace in self._settled else _OTHER))
-        self._offsets.let_go(trace_ids)
-        self._settled.difference_update(trace_ids)
-        for number, traces in by_cell.items():
-            cell = self._cells.get(number)
-            if cell is not None:
-                self._cells.remove(cell, traces)
-        self._traces.drop(trace_ids)
+            left.add(trace_id)
+            if expires_at <= moment.now:
+                self._metrics.counter("aem_monitor_pending_expired_total").inc()
+        if all(self._held.traces[trace_id].earlier for trace_id in conversation.trace_ids):
+            # A part of a run that was stored before, read again without what would tell.
+            self._intake.report_known(conversation.trace_ids)
+            return left, next_due
+        if left and self._left_alone.get(conversation.key) is None:
+            self._left_alone.put(conversation.key, outcome)
+            self._metrics.counter("aem_monitor_unrecognised_conversations_total", outcome=outcome).inc()
+        return left, next_due
 
     def _expire_pending(self, now: float) -> None:
         """Traces without any turn may still become part of a run, for a while."""
-        old = [
-            state.trace_id
-            for state in self._traces.states()
-            if state.cell is None and now - state.first_seen >= self._settings.pending_max_age
-        ]
+        old = self._held.traces.pending_opened_before(now - self._settings.pending_max_age)
         if old:
             self._metrics.counter("aem_monitor_pending_expired_total").inc(len(old))
-            self._forget(old, _OTHER)
+            self._held.finish(old, "other")
 
-    def _keep_bounds(self, now: float) -> None:
-        over_size = self._traces.size > self._settings.pending_max_bytes
-        over_count = len(self._traces) > self._settings.max_traces
-        over_cells = len(self._cells) > self._settings.max_conversations
-        if not (over_size or over_count or over_cells):
-            return
-        cause = "bytes" if over_size else "spans" if over_count else "conversations"
-        for state in sorted(self._traces.states(), key=lambda state: (state.cell is not None, state.last_arrival)):
-            if (
-                self._traces.size <= 0.9 * self._settings.pending_max_bytes
-                and len(self._traces) <= 0.9 * self._settings.max_traces
-                and len(self._cells) <= self._settings.max_conversations
-            ):
-                return
-            if state.trace_id in self._traces:
-                self._evict(state, cause, now)
-
-    def _evict(self, state: TraceState, cause: str, now: float) -> None:
-        cell = self._cells.get(state.cell)
-        if cell is None:
-            self._metrics.counter("aem_monitor_pending_expired_total").inc()
-            self._forget([state.trace_id], _OTHER)
-            return
-        self._close_cell(cell, now, partial=True)
-        self._metrics.counter("aem_monitor_evicted_conversations_total", cause=cause).inc(len(cell.conversations))
-        self._forget(set(cell.traces), None)
-
-    def _close_cell(self, cell: Cell, now: float, *, partial: bool) -> None:
-        for opened in cell.conversations:
-            for run in opened.runs:
-                if run.is_final:
-                    continue
-                self._recorder.propose(run, now, partial=partial and not run.run.all_present)
-                self._recorder.finalise(run, now)
-                self._runs.pop(run.run_id, None)
-
-    # End
+    # End and change
 
     def drain(self, now: float) -> None:
         """Before the process ends: nothing that no log still holds may be lost.
 
         Runs from Kafka are left to whoever reads their offsets next. Runs from elsewhere are scored as far as they go.
         """
-        self._read_dirty()
-        for cell in self._cells:
-            if cell.dirty:
-                self._assemble(cell, now)
-            if not any(self._offsets.holds(trace) for trace in cell.traces):
-                self._close_cell(cell, now, partial=True)
+
+        def lost_otherwise(state: RunState) -> bool:
+            return not any(self._held.offsets.holds(trace) for trace in state.run.trace_ids)
+
+        self.tick(now)
+        for cell in self._held.cells:
+            try:
+                stored = self._bounds.close(cell, now, lost_otherwise)
+            except Exception:  # noqa: BLE001 - logged and counted there
+                self._gave_up("drain", set(cell.traces))
+                continue
+            if not stored:
+                _LOG.error(
+                    "Verdicts of %d conversations are lost: the store does not take them", len(cell.conversations)
+                )
 
     def reconfigure(self, pipeline: Pipeline, settings: EngineSettings, golden_tools: Collection[str]) -> None:
         """Use other settings and dialogs from now on; open conversations are looked at again with them."""
         self._pipeline = pipeline
         self._settings = settings
+        self._timing = Timing(settings)
+        self._watermark.use(settings.wall_idle)
+        self._conversations.use(pipeline)
         self._recorder.use(pipeline, golden_tools)
-        self._dirty.update(state.trace_id for state in self._traces.states())
-        for cell in self._cells:
+        self._held.dirty.update(state.trace_id for state in self._held.traces.states())
+        for cell in self._held.cells:
             cell.dirty = True
-
-    # Gauges
-
-    def open_conversations(self) -> int:
-        """Conversations that are not over."""
-        return sum(len(cell.conversations) for cell in self._cells)
-
-    def open_runs(self) -> int:
-        """Runs without a final verdict."""
-        return sum(not run.is_final for run in self._runs.values())
-
-    def pending(self) -> tuple[int, int]:
-        """Traces that are no run yet, and the estimated bytes of all open traces."""
-        return sum(state.cell is None for state in self._traces.states()), self._traces.size
-
-    def event_now(self, now: float) -> int:
-        """The watermark in nanoseconds; 0 before anything came."""
-        return self._watermark.event_now(now)

@@ -4,6 +4,9 @@ from collections.abc import Iterable, Mapping
 
 from aem_monitor.ingest.batch import Partition, Position
 
+_ABANDONED = ""
+"""Stands for a message that was received and could not be taken in; no trace has this id."""
+
 
 class OffsetTracker:
     """Per partition, the lowest offset that is still needed.
@@ -15,43 +18,62 @@ class OffsetTracker:
     def __init__(self) -> None:
         self._next: dict[Partition, int] = {}
         self._held: dict[Partition, dict[str, int]] = {}
+        self._of_trace: dict[str, set[Partition]] = {}
         self._released: dict[Partition, int] = {}
+        self._changed: set[Partition] = set()
 
     def received(self, position: Position) -> None:
         """The message at ``position`` is in the engine; unless something holds it, everything up to it is done."""
         self._next[position.key] = max(self._next.get(position.key, 0), position.offset + 1)
+        self._changed.add(position.key)
 
     def hold(self, trace_id: str, position: Position) -> None:
         """The trace needs the message at ``position`` until ``let_go``."""
         held = self._held.setdefault(position.key, {})
         held[trace_id] = min(held.get(trace_id, position.offset), position.offset)
+        self._of_trace.setdefault(trace_id, set()).add(position.key)
+
+    def abandon(self, position: Position) -> None:
+        """The message could not be taken in, and whoever has the partition next must read it again."""
+        self.hold(_ABANDONED, position)
 
     def let_go(self, trace_ids: Iterable[str]) -> None:
         """The traces are finished: their verdicts are stored, or they will never be a run."""
-        ids = set(trace_ids)
-        for held in self._held.values():
-            for trace_id in ids & held.keys():
-                del held[trace_id]
+        for trace_id in trace_ids:
+            for partition in self._of_trace.pop(trace_id, ()):
+                del self._held[partition][trace_id]
+                self._changed.add(partition)
 
     def holds(self, trace_id: str) -> bool:
         """Whether some message is kept uncommitted for the trace: whoever reads it next can start again."""
-        return any(trace_id in held for held in self._held.values())
+        return trace_id in self._of_trace
 
     def revoke(self, partitions: Iterable[Partition]) -> set[str]:
-        """Forget the partitions. Returns the traces that held them: another replica reads those again."""
+        """Forget the partitions. Returns the traces that only they held: their next owner reads those again."""
         traces: set[str] = set()
         for partition in partitions:
             self._next.pop(partition, None)
             self._released.pop(partition, None)
-            traces.update(self._held.pop(partition, {}))
+            self._changed.discard(partition)
+            for trace_id in self._held.pop(partition, {}):
+                left = self._of_trace[trace_id]
+                left.discard(partition)
+                if not left:
+                    del self._of_trace[trace_id]
+                    traces.add(trace_id)
+        traces.discard(_ABANDONED)
         return traces
 
     def releasable(self) -> Mapping[Partition, int]:
         """Partitions whose lowest needed offset has risen since the last call, with that offset."""
         risen: dict[Partition, int] = {}
-        for partition, following in self._next.items():
+        for partition in self._changed:
+            following = self._next.get(partition)
+            if following is None:
+                continue
             offset = min(self._held.get(partition, {}).values(), default=following)
             if offset > self._released.get(partition, -1):
                 self._released[partition] = offset
                 risen[partition] = offset
+        self._changed.clear()
         return risen

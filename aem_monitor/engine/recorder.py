@@ -2,10 +2,11 @@
 
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from aem_monitor.engine.plays import RunState
+from aem_monitor.engine.runs import RunState
 from aem_monitor.errors import StoreError
 from aem_monitor.golden.play import Run
 from aem_monitor.metrics.increments import draft_zeros, increments, revision_increments, zeros
@@ -13,8 +14,10 @@ from aem_monitor.metrics.registry import Metrics
 from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.pipeline import Pipeline
-from aem_monitor.store.records import RunFilter
+from aem_monitor.store.records import StoredPlay
 from aem_monitor.store.store import Store
+
+T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _COMPLAIN_EVERY = 60.0
@@ -29,7 +32,6 @@ class Recorder:
         self._metrics = metrics
         self._golden_tools = golden_tools
         self._zeroed: set[tuple[str, str, str, str]] = set()
-        self._bases: dict[tuple[str, str, str], int] = {}
         self._complained_at = 0.0
         self.store_up = True
 
@@ -38,42 +40,39 @@ class Recorder:
         self._pipeline = pipeline
         self._golden_tools = golden_tools
 
-    def stored_traces(self, trace_ids: Collection[str]) -> Collection[str]:
-        """Those whose run is final in the store: their spans come a second time. Raises ``StoreError``."""
-        if not trace_ids:
-            return ()
+    def plays_of_traces(self, trace_ids: Collection[str]) -> Mapping[str, Sequence[StoredPlay]]:
+        """The final runs of each of these traces. Raises ``StoreError``."""
+        return self._asked(lambda: self._store.plays_of_traces(trace_ids)) if trace_ids else {}
+
+    def plays(self, agent: str, conversation_key: str) -> Sequence[StoredPlay]:
+        """The final runs of a conversation. Raises ``StoreError``."""
+        return self._asked(lambda: self._store.plays(agent, conversation_key))
+
+    def _asked(self, ask: Callable[[], T]) -> T:
         try:
-            known = self._store.run_of_trace(trace_ids).keys()
+            answer = ask()
         except StoreError as error:
             self._failed(error)
             raise
         self._recovered()
-        return known
+        return answer
 
-    def plays_before(self, agent: str, key: str, dialog: str, trace_ids: frozenset[str]) -> int:
-        """How many plays of the conversation are stored whose spans are no longer held here."""
-        known = self._bases.get((agent, key, dialog))
-        if known is not None:
-            return known
-        try:
-            stored = self._store.runs(RunFilter(agent=agent, dialog=dialog, conversation_id=key, limit=500))
-        except StoreError as error:
-            self._failed(error)
-            return 0
-        plays = [run.result.play for run in stored if not trace_ids & set(run.result.trace_ids)]
-        base = max(plays, default=0)
-        if len(self._bases) > 100_000:
-            self._bases.clear()
-        self._bases[agent, key, dialog] = base
-        return base
-
-    def opened(self, run: Run, now: float) -> None:
-        """Show the series that the run will add to, at zero, before it does."""
+    def show(self, run: Run, now: float) -> None:
+        """Show the series that an open run will add to, at zero, before it does."""
         releases = run.releases or {run.conversation.release or UNKNOWN}
         models = run.models or {run.conversation.model or UNKNOWN}
         for release in releases:
             for model in models:
                 self._show_zeros(run, release, model, now)
+
+    def withdraw(self, run_ids: Collection[str]) -> None:
+        """These provisional verdicts are of no run any more. Where the store fails they stay until retention."""
+        if not run_ids:
+            return
+        try:
+            self._store.drop_provisional(run_ids)
+        except StoreError as error:
+            self._failed(error)
 
     def _show_zeros(self, run: Run, release: str, model: str, now: float) -> None:
         agent, dialog = run.conversation.agent, run.dialog
@@ -108,14 +107,18 @@ class Recorder:
             self.propose(state, now)
         result = state.provisional
         assert result is not None
+        assert result.run_id == state.run_id
         admitted = self._metrics.admit(increments(result, self._golden_tools))
         try:
             fresh = self._store.record_final(result, admitted, now)
         except StoreError as error:
             self._failed(error)
+            state.unsure = True
             return False
         self._recovered()
-        if fresh:
+        # After an attempt that failed, a run that is there already is this process' own: the connection was lost
+        # between the commit and its answer.
+        if fresh or state.unsure:
             self._metrics.apply(admitted)
             self._note(result)
         state.final, state.final_at = result, now
@@ -125,7 +128,12 @@ class Recorder:
         """A later verdict of a final run; False when the store failed."""
         final = state.final
         assert final is not None
-        result = replace(self._judge(state.run, partial=False), revision=final.revision)
+        result = replace(
+            self._judge(state.run, partial=False),
+            run_id=final.run_id,
+            conversation_key=final.conversation_key,
+            revision=final.revision,
+        )
         if result == final:
             return True
         admitted = self._metrics.admit(revision_increments("late_span"))

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from aem_monitor.assembly import TraceReading
 from aem_monitor.model.jsonvalue import Attributes, AttributeValue
 from aem_monitor.model.span import LogRecord, Span
+from aem_monitor.store.records import StoredPlay
 
 _MAX_COPIES: Final = 4
 """Copies of one span that differ: retries and double registration give two; more say nothing new."""
@@ -29,7 +30,12 @@ class Added(Enum):
 
 @dataclass(slots=True)
 class TraceState:
-    """One open trace. ``size`` estimates its bytes in memory. Times are wall clock seconds."""
+    """One open trace. ``size`` estimates its bytes in memory. Times are wall clock seconds, unless they say ns.
+
+    ``earlier`` are the runs that were final before this process first saw the trace. ``settled_ns`` is the end of what
+    has been counted of the trace, while nothing in it is unfinished; ``reported`` how many of its spans were counted as
+    late or as seen before.
+    """
 
     trace_id: str
     first_seen: float
@@ -39,6 +45,9 @@ class TraceState:
     logs: dict[LogKey, LogRecord] = field(default_factory=dict)
     reading: TraceReading | None = None
     cell: int | None = None
+    earlier: tuple[StoredPlay, ...] = ()
+    settled_ns: int | None = None
+    reported: int = 0
 
     def add(self, span: Span) -> Added:
         """Keep a span, unless an equal one is there already."""
@@ -62,16 +71,21 @@ class TraceState:
         self.reading = None
         return True
 
+    def last_ns(self) -> int:
+        """The latest end of its spans."""
+        return max((span.end_ns for copies in self.spans.values() for span in copies), default=0)
+
     def all_spans(self) -> list[Span]:
         """Every copy of every span; assembly picks the most complete ones."""
         return [span for copies in self.spans.values() for span in copies]
 
 
 class TraceBuffer:
-    """All open traces, with their total size."""
+    """All open traces, with their total size; those that are part of no conversation yet are pending."""
 
     def __init__(self) -> None:
         self._traces: dict[str, TraceState] = {}
+        self._pending: dict[str, None] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -87,27 +101,67 @@ class TraceBuffer:
         """The trace, or None."""
         return self._traces.get(trace_id)
 
-    def open(self, trace_id: str, now: float) -> TraceState:
+    def open(self, trace_id: str, now: float, earlier: tuple[StoredPlay, ...] = ()) -> TraceState:
         """The trace, opened now if it is new."""
         state = self._traces.get(trace_id)
         if state is None:
-            state = self._traces[trace_id] = TraceState(trace_id, now, now)
+            state = self._traces[trace_id] = TraceState(trace_id, now, now, earlier=earlier)
+            self._pending[trace_id] = None
         return state
 
-    def grown(self, by: int) -> None:
-        """Some trace has grown by so many bytes."""
-        self.size += by
+    def add(self, state: TraceState, span: Span) -> Added:
+        """Add a span to one of the traces."""
+        before = state.size
+        added = state.add(span)
+        self.size += state.size - before
+        return added
+
+    def add_log(self, state: TraceState, record: LogRecord) -> bool:
+        """Add a log record to one of the traces."""
+        before = state.size
+        added = state.add_log(record)
+        self.size += state.size - before
+        return added
+
+    def place(self, state: TraceState, cell: int) -> None:
+        """The trace is in a cell, and pending no longer."""
+        state.cell = cell
+        self._pending.pop(state.trace_id, None)
 
     def drop(self, trace_ids: Iterable[str]) -> None:
         """Forget traces."""
         for trace_id in trace_ids:
+            self._pending.pop(trace_id, None)
             state = self._traces.pop(trace_id, None)
             if state is not None:
                 self.size -= state.size
 
+    def heard(self, trace_ids: Iterable[str], default: float) -> float:
+        """When the last span of these traces arrived; ``default`` when none of them is open."""
+        known = (self._traces.get(trace_id) for trace_id in trace_ids)
+        return max((state.last_arrival for state in known if state is not None), default=default)
+
     def states(self) -> list[TraceState]:
         """All open traces, the ones opened first in front."""
         return list(self._traces.values())
+
+    @property
+    def pending_count(self) -> int:
+        """How many traces are pending."""
+        return len(self._pending)
+
+    def pending_opened_before(self, at: float) -> list[str]:
+        """Pending traces that were opened at ``at`` or before."""
+        old: list[str] = []
+        for trace_id in self._pending:
+            if self._traces[trace_id].first_seen > at:
+                break
+            old.append(trace_id)
+        return old
+
+    def pending(self) -> list[str]:
+        """Pending traces, the ones opened first in front."""
+        return list(self._pending)
 
 
 def size_of(span: Span) -> int:

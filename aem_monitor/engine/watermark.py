@@ -26,6 +26,10 @@ class Watermark:
         self._senders: dict[str, _Sender] = {}
         self._highest_ns = 0
 
+    def use(self, wall_idle: float) -> None:
+        """Leave silent senders out after another time from now on."""
+        self._wall_idle = wall_idle
+
     def assign(self, sender: str, now: float) -> None:
         """A sender that is known to exist and has sent nothing yet holds event time back until it is idle."""
         self._senders.setdefault(sender, _Sender(0, now))

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from aem_monitor.engine.engine import Engine
 from aem_monitor.errors import StoreError
-from aem_monitor.ingest.batch import Batch, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
+from aem_monitor.ingest.batch import Batch, EngineInput, Partition
 from aem_monitor.metrics.registry import Metrics
 
 _LOG = logging.getLogger(__name__)
@@ -21,6 +21,40 @@ _STUCK_AFTER_SECONDS: Final = 60.0
 
 Call: TypeAlias = Callable[[], None]
 """Something that has to happen on the engine's thread, between two batches."""
+
+
+class _QueuedCall:
+    """A call with one caller who waits for it, and who may have gone before it begins."""
+
+    def __init__(self, what: Call) -> None:
+        self._what = what
+        self._state = threading.Lock()
+        self._begun = False
+        self._cancelled = False
+        self._succeeded = False
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        """Do it, unless it was given up."""
+        with self._state:
+            if self._cancelled:
+                return
+            self._begun = True
+        try:
+            self._what()
+            self._succeeded = True
+        finally:
+            self._done.set()
+
+    def done_within(self, timeout: float) -> bool:
+        """Whether it succeeded. What has not begun by then is given up, what has begun is waited for."""
+        if not self._done.wait(timeout):
+            with self._state:
+                self._cancelled = not self._begun
+            if self._cancelled:
+                return False
+            self._done.wait()
+        return self._succeeded
 
 
 class EngineThread:
@@ -41,7 +75,7 @@ class EngineThread:
         self._metrics = metrics
         self._release = release
         self._clock = clock
-        self._queue: queue.Queue[EngineInput | Call] = queue.Queue(capacity)
+        self._queue: queue.Queue[EngineInput | _QueuedCall] = queue.Queue(capacity)
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._alive_at = time.monotonic()
@@ -63,20 +97,15 @@ class EngineThread:
         return True
 
     def call(self, what: Call, timeout: float) -> bool:
-        """Have something done on the engine's thread; False when it was not done within ``timeout`` seconds."""
-        done = threading.Event()
-
-        def run() -> None:
-            try:
-                what()
-            finally:
-                done.set()
-
+        """Have something done on the engine's thread; False when it failed, or had not begun within ``timeout``
+        seconds and never will."""
+        call = _QueuedCall(what)
+        deadline = time.monotonic() + timeout
         try:
-            self._queue.put(run, timeout=timeout)
+            self._queue.put(call, timeout=timeout)
         except queue.Full:
             return False
-        return done.wait(timeout)
+        return call.done_within(max(0.0, deadline - time.monotonic()))
 
     def stop(self, timeout: float) -> bool:
         """Take in what is queued, drain the engine, end. False when that took longer than ``timeout`` seconds."""
@@ -106,9 +135,9 @@ class EngineThread:
         self._guarded("drain", self._engine.drain)
         self._release(self._engine.releasable())
 
-    def _take(self, item: EngineInput | Call) -> None:
-        if not isinstance(item, Batch | PartitionsAssigned | PartitionsRevoked):
-            self._guarded("call", lambda _: item())
+    def _take(self, item: EngineInput | _QueuedCall) -> None:
+        if isinstance(item, _QueuedCall):
+            self._guarded("call", lambda _: item.run())
             return
         while True:
             try:
@@ -117,7 +146,8 @@ class EngineThread:
                 # Nothing was taken in. Sources are held back by the full queue until the store is there again.
                 self._alive_at = time.monotonic()
                 if self._stopping.wait(_STORE_RETRY_SECONDS):
-                    _LOG.error("The store is still down at shutdown; what is queued is left to the log it came from")
+                    self._engine.abandon(item)
+                    _LOG.error("The store is down at shutdown; queued input is left to Kafka, that of OTLP is lost")
                     return
             except Exception:  # noqa: BLE001 - logged and counted there
                 self._failed("ingest")

@@ -74,6 +74,11 @@ def same_user_message(
     return similarity is not None and comparable(wanted, said) and similarity(golden, live) >= threshold
 
 
+def tells_enough(live: str, truncated: bool) -> bool:
+    """Whether enough of a live message is there to say that it departs from a golden one."""
+    return not truncated or len(normalise(live)) >= _SHORTEST_PREFIX
+
+
 def begins_with(wanted: str, said: str) -> bool:
     """Whether ``said``, the normal form of a cut text, is a beginning of ``wanted`` long enough to tell."""
     return len(said) >= _SHORTEST_PREFIX and wanted.startswith(said)

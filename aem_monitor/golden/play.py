@@ -1,19 +1,25 @@
 """Plays: which exchanges of a conversation are one run of a dialog, and which golden exchange each of them answers."""
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol
 
 from aem_monitor.golden.dialog import Dialog, GoldenExchange
-from aem_monitor.model.conversation import Conversation, Exchange, Response, ToolCall
+from aem_monitor.golden.messages import tells_enough
+from aem_monitor.model.conversation import Conversation, Exchange, Response, ToolCall, UserMessage
 
-SameMessage: TypeAlias = Callable[[str, str], bool]
-"""``same(golden text, live text)``: whether the live user message says what the golden one says."""
+
+class SameMessage(Protocol):
+    """Whether a live user message, or what an exporter has left of it, says what the golden one says."""
+
+    def __call__(self, golden: str, live: str, /, *, truncated: bool = False) -> bool: ...
+
 
 _SAME: Final = 100
 _UNKNOWN: Final = 60
-"""A message that was not captured pairs by position, but never against one that is known to be the same."""
+"""A message that was not captured, or cut too short to tell, pairs by position, but never against one that is known to
+be the same."""
 _DEPARTED: Final = 1
 
 
@@ -113,7 +119,7 @@ def split_plays(
             plays.append([exchange])
             continue
         current = plays[-1]
-        starts = exchange.user.text is not None and any(same(text, exchange.user.text) for text in dialog.first_user)
+        starts = any(_agrees(exchange.user, text, same) for text in dialog.first_user)
         exhausted = not dialog.open and _answers_last(current, dialog, same)
         gap = exchange.start_ns - max(item.end_ns for item in current)
         if starts and (exhausted or gap > play_gap_ns):
@@ -139,11 +145,11 @@ def _pair(golden: Sequence[GoldenExchange], live: Sequence[Exchange], same: Same
     """
 
     def agreement(i: int, j: int) -> int:
-        user, text = golden[i].user, live[j].user.text
-        if text is None:
-            return _UNKNOWN
-        if user is not None and same(user.text, text):
+        user, said = golden[i].user, live[j].user
+        if user is not None and _agrees(said, user.text, same):
             return _SAME
+        if not _tells(said):
+            return _UNKNOWN
         return _SAME if i == 0 and j == 0 and user is None else _DEPARTED
 
     rows, columns = len(golden), len(live)
@@ -163,6 +169,14 @@ def _pair(golden: Sequence[GoldenExchange], live: Sequence[Exchange], same: Same
         else:
             j += 1
     return pairs
+
+
+def _tells(said: UserMessage) -> bool:
+    return said.text is not None and tells_enough(said.text, said.truncated)
+
+
+def _agrees(said: UserMessage, golden: str, same: SameMessage) -> bool:
+    return said.text is not None and same(golden, said.text, truncated=said.truncated)
 
 
 def _run(conversation: Conversation, dialog: Dialog, number: int, live: Sequence[Exchange], same: SameMessage) -> Run:
@@ -193,7 +207,7 @@ def _played(golden: GoldenExchange, index: int, live: Exchange | None, same: Sam
     if live is None:
         return PlayedExchange(golden, index, present=False, on_script=True)
     text = live.user.text
-    on_script = text is None or golden.user is None or same(golden.user.text, text)
+    on_script = not _tells(live.user) or golden.user is None or _agrees(live.user, golden.user.text, same)
     calls = live.tool_turns
     return PlayedExchange(
         golden,

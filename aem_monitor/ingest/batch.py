@@ -17,7 +17,8 @@ class Decoded:
     ``seen_spans`` counts all spans of the request, ``skipped`` those left out by bounded cause (``causes.Skipped``);
     spans + skipped = seen. ``seen_logs`` and ``skipped_logs`` say the same of log records. ``altered`` counts values of
     kept spans and records that were cut or repaired (``causes.Altered``). ``max_end_ns`` is the latest end of any span,
-    skipped ones included: the sender's progress in event time (0 when there is none).
+    skipped ones included: the sender's progress in event time (0 when there is none). ``size`` is the length of the
+    request or message in bytes, decompressed; the source fills it in.
     """
 
     spans: tuple[Span, ...] = ()
@@ -28,6 +29,7 @@ class Decoded:
     max_end_ns: int = 0
     skipped_logs: Mapping[str, int] = field(default_factory=dict)
     altered: Mapping[str, int] = field(default_factory=dict)
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Final, TypeAlias
 
@@ -268,8 +269,10 @@ class KafkaSource:
         )
 
     def _decode(self, message: Message) -> Decoded:
+        size = len(message.value or b"")
         try:
-            return decode_message(message.value, self._topics[message.topic], self._limits, self._keep)
+            decoded = decode_message(message.value, self._topics[message.topic], self._limits, self._keep)
+            return replace(decoded, size=size)
         except DecodeError as error:
             cause, what = error.reason, str(error)
         except Exception as error:  # noqa: BLE001  one message must never stop a partition for good
@@ -277,7 +280,7 @@ class KafkaSource:
         self._count(str(cause), 1)
         where = f"{message.topic}/{message.partition} at offset {message.offset}"
         self._complaints.complain("message", f"Kafka message of {where} left out: {what}")
-        return Decoded()
+        return Decoded(size=size)
 
     def _balance(self, connection: KafkaConnection) -> None:
         """Pause all partitions while something waits (or no more is wanted), resume them when nothing does."""

@@ -6,7 +6,7 @@ moves bytes, so that one large or slow request does not hold up the others.
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 import anyio
@@ -180,7 +180,7 @@ class OtlpEndpoint:
         try:
             if zipped:
                 body = gunzip(body, self._limits.max_body_bytes)
-            decoded = signal.decode[content_type](body, self._limits, self._keep)
+            decoded = replace(signal.decode[content_type](body, self._limits, self._keep), size=len(body))
         except TooLargeError as error:
             raise _too_large(str(error)) from error
         except DecodeError as error:

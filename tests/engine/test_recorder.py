@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
-from aem_monitor.engine.plays import RunState
+from aem_monitor.engine.runs import RunState
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
@@ -33,7 +33,7 @@ class Bench:
         self.recorder = Recorder(pipeline, self.store, self.metrics, TOOLS)
 
     def play(self, run: Run, now: float = 100.0) -> bool:
-        self.recorder.opened(run, now)
+        self.recorder.show(run, now)
         return self.recorder.finalise(RunState(run.run_id, now, run), now)
 
     def total(self, name: str, **labels: str) -> float:
@@ -70,7 +70,7 @@ def played(region: str = "EU", *extra: Call, dialog: Dialog = REPORT) -> Run:
 
 def test_every_series_of_a_verdict_is_at_zero_while_its_run_is_open(bench: Bench) -> None:
     run = played("US")
-    bench.recorder.opened(run, 100.0)
+    bench.recorder.show(run, 100.0)
     root = {"reason": "inconsistent_parameter_values", "tool": "reports", "release": "1.0", "model": "m"}
     assert bench.series("aem_root_causes_total", **root) == 1
     assert bench.total("aem_root_causes_total") == 0
@@ -101,7 +101,7 @@ def test_a_run_that_comes_again_is_counted_once_also_after_a_restart(bench: Benc
 
 def test_a_store_that_fails_keeps_the_verdict_for_later(bench: Bench, url: str) -> None:
     run = played()
-    bench.recorder.opened(run, 100.0)
+    bench.recorder.show(run, 100.0)
     state = RunState(run.run_id, 100.0, run)
     bench.store.close()
     assert bench.recorder.finalise(state, 101.0) is False
@@ -120,7 +120,7 @@ def test_a_release_is_dated_when_it_is_first_seen_and_stays_so(bench: Bench) -> 
 def test_a_forbidden_call_counts_under_its_tool_and_was_at_zero_before(bench: Bench) -> None:
     run = played("EU", Call("mail", {"to": "x"}))
     forbidden = {"detail": "forbidden_call", "tool": "mail"}
-    bench.recorder.opened(run, 100.0)
+    bench.recorder.show(run, 100.0)
     assert bench.series("aem_root_causes_total", **forbidden) == 1
     bench.play(run)
     assert bench.total("aem_root_causes_total", **forbidden) == 1

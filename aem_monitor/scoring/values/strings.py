@@ -43,6 +43,7 @@ _EVEN: Final = 0.72
 by logistic
 regression on half of the STS headline and post-editing pairs (balanced accuracy 0.83, on the other half 0.81)."""
 
+_CLIPPED: Final = 6
 _MAX_FACTS: Final = 100
 _SENTENCE: Final = 5
 """Content words from which a text is a sentence, told in other words, rather than an argument."""
@@ -177,11 +178,22 @@ def _named(a: str, b: str, kind: str | None) -> Comparison | None:
         return Comparison(True, 0.95, False, "unit")
     hinted = kind == "location"
     places_a, places_b = read_place(a, hinted=hinted), read_place(b, hinted=hinted)
+    if bool(places_a) != bool(places_b) and not hinted:
+        # "Lax" beside "Los Angeles": the other side says that a place is meant, so that a code need not be in capitals.
+        places_a, places_b = read_place(a, hinted=True), read_place(b, hinted=True)
+    if bool(places_a) != bool(places_b) and _clipped(a, b):
+        return Comparison(True, 0.7, True, "clipped")
     if is_initialism(a, b) or is_initialism(b, a):
         return Comparison(True, 0.9, False, "initials")
     if places_a and places_b:
         return _from_agreement(agree_places(places_a, places_b), "place")
     return _qualified(a, b)
+
+
+def _clipped(a: str, b: str) -> bool:
+    """Whether one text is the other broken off inside a word ("San Fran")."""
+    short, long = sorted((flat(a), flat(b)), key=len)
+    return len(short) >= _CLIPPED and long.startswith(short) and long[len(short)].isalpha() and short[-1].isalpha()
 
 
 def _qualified(a: str, b: str) -> Comparison | None:

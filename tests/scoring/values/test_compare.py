@@ -60,6 +60,8 @@ SAME = [
     ("second to last", "the last but one"),
     ("last 2 quarters", "past two quarters"),
     ("tbsp", "tablespoon"),
+    ("Lax", "Los Angeles"),
+    ("San Fran", "San Francisco"),
     ("LA Lakers", "Los Angeles Lakers"),
     ("Oakland International Airport", "Oakland Airport"),
     ("U.N. report", "UN report"),

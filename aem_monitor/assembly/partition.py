@@ -3,9 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Final
 
 from aem_monitor.assembly.speech import squeezed
 from aem_monitor.assembly.tracereading import ExchangeReading
+
+_SHORTEST_QUOTE: Final = 8
+"""Characters from which a user text inside another one is a quotation and not a common word."""
 
 
 def partition(exchanges: Sequence[ExchangeReading]) -> list[list[ExchangeReading]]:
@@ -98,7 +102,9 @@ def _without_side_agents(exchanges: Sequence[ExchangeReading]) -> list[ExchangeR
     """Without agents that work beside the one that answers the user: title makers, summarisers.
 
     One is known by standing beside another agent under the same parent, with a conversation id of its own that comes in
-    fewer traces than the other's, or with an input that quotes the other's whole user text.
+    fewer traces than the other's, or, without calls, with an input that quotes the other's whole user text (a title
+    maker) or is the same and answered sooner (a guardrail). What one's history repeats of the other was a
+    turn.
     """
     traces: dict[str | None, set[str]] = defaultdict(set)
     siblings: dict[tuple[str, str], list[ExchangeReading]] = defaultdict(list)
@@ -121,7 +127,11 @@ def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | No
     if apart and len(traces[one.own_id]) < len(traces[other.own_id]):
         return True
     said, asked = squeezed(one.user.text or ""), squeezed(other.user.text or "")
-    return bool(asked) and not one.calls and len(said) > len(asked) and asked in said
+    if not asked or one.calls or ("user", said) in (other.history or ()) or ("user", asked) in (one.history or ()):
+        return False
+    if said == asked:
+        return one.end_ns < other.end_ns
+    return len(asked) >= _SHORTEST_QUOTE and asked in said
 
 
 def _by_history(rest: Sequence[ExchangeReading], conversations: list[list[ExchangeReading]]) -> None:

@@ -480,3 +480,44 @@ def test_what_is_not_captured_is_not_empty() -> None:
     assert found.calls[0].result is NOT_CAPTURED
     assert found.response is not None
     assert found.response.text is None
+
+
+def test_a_guardrail_agent_beside_the_agent_is_not_part() -> None:
+    conversation = only(
+        [
+            span("0", end=9),
+            agent("1", "0", user="where is it?", reply="SAFE", agent_name="guard", start=1, end=2),
+            agent("2", "0", user="where is it?", reply="here", agent_name="shop", start=1, end=4),
+        ]
+    )
+    assert texts(conversation) == [("where is it?", "here")]
+
+
+def test_two_agents_that_answer_one_after_the_other_are_two_turns() -> None:
+    second = [text("user", "where is it?"), text("assistant", "here"), text("user", "where is it? really, tell me")]
+    conversation = only(
+        [
+            span("0", end=9),
+            agent("1", "0", user="where is it?", reply="here", agent_name="orders", start=1, end=2),
+            agent("2", "0", reply="there", agent_name="refunds", start=3, end=5),
+            chat("3", "2", input=second, output=[text("assistant", "there")], start=3, end=4),
+        ]
+    )
+    assert texts(conversation) == [("where is it?", "here"), ("where is it? really, tell me", "there")]
+
+
+def test_a_trace_of_a_tool_server_alone_is_no_conversation() -> None:
+    assert assembled([tool("1", None, "look", more={"mcp.method.name": "tools/call"}, service="mcp")]) == []
+
+
+def test_an_agent_inside_a_tool_call_that_lost_its_agent_is_nested() -> None:
+    found = exchange(
+        [
+            tool("1", "lost", "ask", arguments={"q": 1}, end=9),
+            agent("2", "1", user="q", reply="r", conversation="inner", start=1, end=5),
+            tool("3", "2", "search", start=2, end=3),
+        ]
+    )
+    assert [(c.tool, c.nested) for c in found.calls] == [("ask", False), ("search", True)]
+    assert found.user.text is None
+    assert not found.complete

@@ -16,7 +16,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-OUTPUT = Path(__file__).parents[2] / "aem_monitor" / "examples" / "demo"
+ROOT = Path(__file__).parents[2]
+OUTPUT = ROOT / "aem_monitor" / "examples" / "demo"
+PATHS = {str(ROOT): "/app", sys.prefix: "/venv", sys.base_prefix: "/usr"}
+"""What stack traces say instead of the paths of the machine that recorded them."""
+
 RELEASES = ("2026.11.1", "2026.11.2")
 MODELS = {"2026.11.1": "acme-large-2", "2026.11.2": "acme-small-3"}
 AGENT = "sales-assistant"
@@ -100,7 +104,10 @@ def _exporter() -> Any:
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
             with self._lock:
-                print(json.dumps(otlp_json(encode_spans(spans)), separators=(",", ":"), ensure_ascii=False), flush=True)
+                line = json.dumps(otlp_json(encode_spans(spans)), separators=(",", ":"), ensure_ascii=False)
+                for path, name in PATHS.items():
+                    line = line.replace(path, name)
+                print(line, flush=True)
             return SpanExportResult.SUCCESS
 
     return JsonLines()

@@ -1,19 +1,36 @@
 """Inputs and outputs of whole functions, as tracing SDKs record them: ``{"args", "kwargs"}``, ``{"inputs": {..}}``,
-completion objects, message lists, or plain text. What the user or the agent said is somewhere inside."""
+completion objects, message lists, or plain text. What the user or the agent said is somewhere inside.
 
+A wrong text is worse than none: where it is not clear which parameter the user wrote, nothing is read, and the model's
+own input tells what the user said.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from aem_monitor.conventions.jsontext import parse_nested, redacted, to_json
+from aem_monitor.conventions.jsontext import parse, parse_nested, redacted, to_json
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, mark_cut, read_messages
 from aem_monitor.conventions.parts import TextPart
 from aem_monitor.model.jsonvalue import JSON, AttributeValue
 
-_MAX_WRAPPERS: Final = 5
-_WRAPPERS: Final = ("inputs", "outputs", "input", "output", "kwargs", "state", "update")
-_USER_KEYS: Final = ("task", "input", "query", "question", "prompt", "user_input", "user_message", "message", "text")
-_REPLY_KEYS: Final = ("raw", "response", "answer", "final_output", "reply", "result", "content", "text", "message")
-_CALL_WRAPPER: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
+_MAX_WRAPPERS: Final = 6
+_WRAPPERS: Final = ("inputs", "outputs", "input", "output", "kwargs", "state", "update", "message", "response")
+_USER_KEYS: Final = (
+    *("user_input", "user_message", "user_msg", "user_query", "user_prompt", "message", "question", "query"),
+    *("input", "text", "prompt", "task"),
+)
+_REPLY_KEYS: Final = (
+    *("raw", "response", "answer", "final_output", "final_answer", "reply", "result", "output", "output_text"),
+    *("content", "text", "message"),
+)
+_SPEAKERS: Final = frozenset({"user", "human", "system", "assistant", "ai", "placeholder"})
+_NEVER_SPOKEN: Final = re.compile(
+    r"(?:^|_)(?:id|ids|uuid|key|model|session|thread|conversation|user|customer|locale|lang|language|tenant|version"
+    r"|mode|channel|agent|name)$",
+    re.IGNORECASE,
+)
+_OBJECT_TEXT: Final = re.compile(r"<.{1,200} at 0x[0-9a-f]{4,16}>|(?:[A-Z][a-z0-9]{1,40}){2,8}", re.DOTALL)
 
 
 def opened(value: AttributeValue) -> tuple[JSON, bool]:
@@ -30,9 +47,13 @@ def opened(value: AttributeValue) -> tuple[JSON, bool]:
 def spoken(value: AttributeValue, role: Role) -> Messages:
     """What an input (``role`` USER) or an output (ASSISTANT) says, as messages; none when nothing is recognised.
 
-    Reprs of Python objects inside message lists are no messages.
+    JSON is read one level deep: a text that was written as JSON may itself be JSON, and is what was said. Reprs of
+    Python objects are no messages.
     """
-    plain, cut = opened(value)
+    plain, cut = to_json(value), False
+    if isinstance(plain, str) and plain.lstrip()[:1] in ("{", "[", '"') and not redacted(plain):
+        parsed = parse(plain)
+        plain, cut = parsed.value, parsed.truncated
     items = _said(plain, role, _MAX_WRAPPERS).items
     return Messages((*items[:-1], mark_cut(items[-1])), cut) if cut and items else Messages(items, cut)
 
@@ -43,65 +64,105 @@ def _said(value: JSON, role: Role, depth: int) -> Messages:
     if isinstance(value, Mapping):
         return _from_object(value, role, depth)
     if isinstance(value, Sequence) and value:
-        usable = [item for item in value if not isinstance(item, str)]
-        return read_messages(usable, role) if usable else NO_MESSAGES
+        return _from_list(value, role)
     return NO_MESSAGES
 
 
 def _text(value: str, role: Role) -> Messages:
-    return Messages((Message(role, (TextPart(value),)),)) if value.strip() and not redacted(value) else NO_MESSAGES
+    if not value.strip() or redacted(value) or _OBJECT_TEXT.fullmatch(value.strip()):
+        return NO_MESSAGES
+    return Messages((Message(role, (TextPart(value),)),))
+
+
+def _from_list(value: Sequence[JSON], role: Role) -> Messages:
+    """Messages, also as LangChain's pairs ``["user", text]``; texts among them are reprs of objects."""
+    usable = [_unpaired(item) for item in value if not isinstance(item, str)]
+    return read_messages(usable, role) if usable else NO_MESSAGES
+
+
+def _unpaired(item: JSON) -> JSON:
+    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
+        speaker, said = item
+        if isinstance(speaker, str) and speaker in _SPEAKERS and isinstance(said, str):
+            return {"role": speaker, "content": said}
+    return item
 
 
 def _from_object(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:
     if depth == 0:
         return NO_MESSAGES
-    if "messages" in value:
-        return _said(value["messages"], role, depth - 1) if not isinstance(value["messages"], str) else NO_MESSAGES
-    if "role" in value or "lc" in value or "parts" in value:
+    messages = value.get("messages")
+    if isinstance(messages, Sequence) and not isinstance(messages, str) and messages:
+        return _from_list(messages, role)
+    if isinstance(value.get("blocks"), Sequence) and "role" in value:
+        return read_messages({**value, "content": _llama_blocks(value["blocks"])}, role)
+    if "role" in value or "lc" in value or "parts" in value or _is_langchain(value):
         return read_messages(value, role)
-    for key in ("choices", "generations"):
-        first = _first(_first(value.get(key)) or value.get(key))
-        if isinstance(first, Mapping):
-            return _said(first.get("message", first.get("text")), role, depth - 1)
-    args = value.get("args")
-    if isinstance(args, Sequence) and not isinstance(args, str) and "kwargs" in value:
-        found = next((one for arg in args if (one := _said(arg, role, depth - 1))), NO_MESSAGES)
-        return found or _said(value["kwargs"], role, depth - 1)
+    if "choices" in value or "generations" in value:
+        return _completion(value, role, depth)
+    if isinstance(value.get("kwargs"), Mapping) and isinstance(value.get("args"), Sequence):
+        return _parameters(_listed(value["args"]), value["kwargs"], role, depth)
     for key in _WRAPPERS:
-        if isinstance(value.get(key), Mapping | list):
-            found = _said(value[key], role, depth - 1)
+        inner = value.get(key)
+        if isinstance(inner, Mapping) or (isinstance(inner, Sequence) and not isinstance(inner, str)):
+            found = _said(inner, role, depth - 1)
             if found:
                 return found
-    return _keyed_text(value, role)
+    if role is Role.USER:
+        return _parameters((), value, role, depth)
+    return next((_text(str(value[key]), role) for key in _REPLY_KEYS if isinstance(value.get(key), str)), NO_MESSAGES)
 
 
-def _keyed_text(value: Mapping[str, JSON], role: Role) -> Messages:
-    for key in _USER_KEYS if role is Role.USER else _REPLY_KEYS:
-        if isinstance(value.get(key), str):
-            return _text(str(value[key]), role)
-    texts = [item for item in value.values() if isinstance(item, str)]
-    return _text(texts[0], role) if role is Role.USER and len(texts) == 1 == len(value) else NO_MESSAGES
+def _is_langchain(value: Mapping[str, JSON]) -> bool:
+    return value.get("type") in ("human", "ai", "AIMessageChunk", "HumanMessage") and "content" in value
 
 
-def _first(value: JSON) -> JSON:
-    return value[0] if isinstance(value, Sequence) and not isinstance(value, str) and value else None
+def _llama_blocks(blocks: JSON) -> list[JSON]:
+    found = [block for block in _listed(blocks) if isinstance(block, Mapping)]
+    return [{"type": "text", "text": block["text"]} for block in found if isinstance(block.get("text"), str)]
 
 
-def call_arguments(given: JSON, schema: JSON = None) -> Mapping[str, JSON] | None:
-    """A tool's arguments out of a recorded function call; None when they are no object.
+def _completion(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:
+    """The first choice of a chat completion, or LangChain's first generation ``[[{"message", "text"}]]``."""
+    choices = _listed(value.get("choices")) or _listed(value.get("generations"))
+    first = next(iter(choices), None)
+    if isinstance(first, Sequence) and not isinstance(first, str):
+        first = next(iter(first), None)
+    if not isinstance(first, Mapping):
+        return NO_MESSAGES
+    found = _said(first.get("message") or first.get("text"), role, depth - 1)
+    info = first.get("generation_info")
+    reason = first.get("finish_reason") or (info.get("finish_reason") if isinstance(info, Mapping) else None)
+    if not found or not isinstance(reason, str):
+        return found
+    last = found.items[-1]
+    return Messages((*found.items[:-1], Message(last.role, last.parts, reason)), found.truncated)
 
-    ``{"args": [], "kwargs": {..}}`` gives the keywords, and the positional ones in the order of ``schema``.
+
+def _parameters(args: Sequence[JSON], named: JSON, role: Role, depth: int) -> Messages:
+    """What the user said among a function's parameters.
+
+    A parameter with a telling name goes first, else a message list that ends with the user, else the only text, or the
+    only one of several texts that has more than one word.
     """
-    if not isinstance(given, Mapping):
-        return None
-    named = given.get("kwargs")
-    if isinstance(named, Mapping) and given.keys() <= _CALL_WRAPPER:
-        return {**_positional(given.get("args"), schema), **named}
-    return given
+    parameters = named if isinstance(named, Mapping) else {}
+    for key in _USER_KEYS:
+        if isinstance(parameters.get(key), str):
+            found = _text(str(parameters[key]), role)
+            if found:
+                return found
+    others = [value for key, value in parameters.items() if not _NEVER_SPOKEN.search(key)]
+    values = [*args, *others]
+    lists = [found for value in values if not isinstance(value, str) and (found := _said(value, role, depth - 1))]
+    current = next((found for found in lists if found.items[-1].role is role), None)
+    if current is not None:
+        return current
+    texts = [value for value in values if isinstance(value, str) and _text(value, role)]
+    sentences = [value for value in texts if len(value.split()) > 1]
+    if len(sentences) == 1:
+        return _text(sentences[0], role)
+    return _text(texts[0], role) if len(texts) == 1 and not lists else NO_MESSAGES
 
 
-def _positional(args: JSON, schema: JSON) -> Mapping[str, JSON]:
-    if not isinstance(args, Sequence) or isinstance(args, str) or not isinstance(schema, Mapping):
-        return {}
-    properties = schema.get("properties")
-    return dict(zip(list(properties if isinstance(properties, Mapping) else schema), args, strict=False))
+def _listed(value: JSON) -> Sequence[JSON]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()

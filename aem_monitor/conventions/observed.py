@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from aem_monitor.conventions.attributes import failure, text, texts
+from aem_monitor.conventions.callinput import read_call
 from aem_monitor.conventions.messages import NO_MESSAGES, Role
-from aem_monitor.conventions.observations import call_arguments, opened, spoken
+from aem_monitor.conventions.observations import opened, spoken
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
@@ -86,13 +87,13 @@ class Observed:
         given, cut = opened(attributes.get(self.input_name))
         output, output_cut = opened(attributes.get(self.output_name))
         unwrapped = unwrap(_returned(output))
-        arguments = call_arguments(given)
+        call = read_call(_argument_object(given))
         return ToolReading(
             name=text(attributes, "gen_ai.tool.name") or span.name,
             call_id=text(attributes, "gen_ai.tool.call.id") or _message_call_id(output),
-            arguments=arguments,
+            arguments=call.arguments,
             arguments_truncated=cut,
-            bare=given if arguments is None and given is not None else NOT_CAPTURED,
+            bare=call.bare,
             result=unwrapped.value,
             result_truncated=unwrapped.truncated or output_cut,
             failed=bool(unwrapped.failed),
@@ -104,6 +105,13 @@ class Observed:
             return said
         name, failing, message = self.level
         return (text(span.attributes, message) or "") if span.attributes.get(name) == failing else None
+
+
+def _argument_object(given: JSON) -> JSON:
+    """LangSmith's ``{"input": text}`` around a tool's arguments or its only one."""
+    if isinstance(given, Mapping) and given.keys() == {"input"} and isinstance(given["input"], str):
+        return given["input"]
+    return given
 
 
 def _returned(output: JSON) -> Captured:

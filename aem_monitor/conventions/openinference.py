@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aem_monitor.conventions.attributes import failure, metadata, text
+from aem_monitor.conventions.callinput import CallInput, read_call
 from aem_monitor.conventions.flattened import unflatten
 from aem_monitor.conventions.jsontext import parse_nested
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, read_messages
-from aem_monitor.conventions.observations import call_arguments, opened
+from aem_monitor.conventions.observations import opened
 from aem_monitor.conventions.parts import CallPart, TextPart, call_part
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
@@ -194,14 +195,14 @@ def _tool(span: Span) -> ToolReading:
     name = text(attributes, "tool.name")
     if name is None and (span.name.startswith("handoff to ") or _names_agents(given, output)):
         return ToolReading(f"transfer_to_{output}" if isinstance(output, str) else span.name, handoff=True)
-    arguments = _arguments(given, attributes)
+    call = _call(given, attributes)
     result = unwrap(output)
     return ToolReading(
         name=name or span.name,
         call_id=text(attributes, "tool.id", "tool_call.id", "message.tool_call_id") or _message_call_id(output),
-        arguments=arguments,
+        arguments=call.arguments,
         arguments_truncated=given_cut,
-        bare=given if arguments is None and given is not None else NOT_CAPTURED,
+        bare=call.bare,
         result=result.value,
         result_truncated=result.truncated,
         failed=bool(result.failed),
@@ -212,14 +213,11 @@ def _names_agents(given: JSON, output: Captured) -> bool:
     return isinstance(given, str) and isinstance(output, str) and given.isidentifier() and output.isidentifier()
 
 
-def _arguments(given: JSON, attributes: Attributes) -> Mapping[str, JSON] | None:
-    if given is None:
-        value, _ = _value(attributes, "tool.parameters")
-        given = value if isinstance(value, Mapping) and not _is_schema(value) else None
-    if not isinstance(given, Mapping):
-        return None
+def _call(given: JSON, attributes: Attributes) -> CallInput:
     schema, _ = _value(attributes, "tool.parameters")
-    return call_arguments(given, schema)
+    if given is None and isinstance(schema, Mapping) and not _is_schema(schema):
+        given = schema
+    return read_call(given, schema)
 
 
 def _is_schema(value: Mapping[str, JSON]) -> bool:

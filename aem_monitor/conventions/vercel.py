@@ -7,8 +7,9 @@
 from collections.abc import Mapping, Sequence
 
 from aem_monitor.conventions.attributes import failure, text, texts
+from aem_monitor.conventions.callinput import call_arguments
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role
-from aem_monitor.conventions.observations import call_arguments, opened, spoken
+from aem_monitor.conventions.observations import opened, spoken
 from aem_monitor.conventions.parts import CallPart, Part, TextPart, call_part
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap

@@ -21,6 +21,15 @@ class OtlpHttp(Listener):
     )
 
 
+class OtlpGrpc(Listener):
+    """The OTLP/gRPC receiver: traces and logs. Needs the extra `grpc` (`pip install aem-monitor[grpc]`)."""
+
+    enabled: bool = Field(False, description="Whether the receiver runs.")
+    listen: ListenAddress = Field(
+        Address("127.0.0.1", 4317), description="Address of the receiver; 4317 is OTLP's own port."
+    )
+
+
 class KafkaTopic(Section):
     """One topic and what its messages hold."""
 
@@ -132,6 +141,7 @@ class Ingest(Section):
     """Where spans come from."""
 
     otlp_http: OtlpHttp = Field(default_factory=OtlpHttp)
+    otlp_grpc: OtlpGrpc = Field(default_factory=OtlpGrpc)
     kafka: Kafka | None = Field(None)
     limits: Limits = Field(default_factory=Limits)
     queue: Queue = Field(default_factory=Queue)

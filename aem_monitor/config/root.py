@@ -166,6 +166,8 @@ class Config(Section):
         ]
         if self.ingest.otlp_http.enabled:
             listeners.insert(0, (("ingest", "otlp_http", "listen"), self.ingest.otlp_http.listen))
+        if self.ingest.otlp_grpc.enabled:
+            listeners.insert(0, (("ingest", "otlp_grpc", "listen"), self.ingest.otlp_grpc.listen))
         for number, (path, address) in enumerate(listeners):
             for other_path, other in listeners[:number]:
                 if address.overlaps(other):

@@ -1,0 +1,174 @@
+"""OTLP/gRPC as a source: the trace and logs services on one port.
+
+Source: OTLP specification 1.11, "OTLP/gRPC". Needs the extra ``grpc``. Messages are taken as bytes and decoded by the
+same code as HTTP bodies; grpcio bounds them by their decompressed size before anything here sees them.
+"""
+
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Final, NoReturn
+
+import grpc
+from google.protobuf.any_pb2 import Any
+from google.protobuf.duration_pb2 import Duration
+from google.rpc.error_details_pb2 import RetryInfo
+from google.rpc.status_pb2 import Status
+
+from aem_monitor.errors import ConfigError, DecodeError, TooLargeError
+from aem_monitor.ingest.batch import Batch, Decoded, Partition, Submit
+from aem_monitor.ingest.causes import Refused, Skipped
+from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.otlp_endpoint import Count
+from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
+from aem_monitor.ingest.otlp_reply import ContentType, logs_success, trace_success
+from aem_monitor.ingest.prefilter import Prefilter
+
+_LOG = logging.getLogger(__name__)
+
+_SUBMIT_SECONDS: Final = 2.0
+_RETRY_SECONDS: Final = 5
+_THREADS: Final = 4
+_PEER: Final = re.compile(r"^(?:ipv[46]:)?\[?(?P<host>[^\]]*?)\]?(?::\d+)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Signal:
+    service: str
+    decode: Callable[[bytes, Limits, Prefilter], Decoded]
+    success: Callable[[int, str, ContentType], bytes]
+    what: str
+
+
+_SIGNALS: Final = (
+    _Signal("opentelemetry.proto.collector.trace.v1.TraceService", decode_traces_proto, trace_success, "spans"),
+    _Signal("opentelemetry.proto.collector.logs.v1.LogsService", decode_logs_proto, logs_success, "log records"),
+)
+
+
+class OtlpGrpcSource:
+    """Receives OTLP/gRPC on one address and submits one batch a request; the counterpart of ``OtlpHttpSource``."""
+
+    name: str = "otlp_grpc"
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        limits: Limits,
+        keep: Prefilter,
+        submit: Submit,
+        count: Count,
+        *,
+        key: str = "ingest.otlp_grpc.listen",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._host = host
+        self._port = port
+        self._limits = limits
+        self._keep = keep
+        self._submit = submit
+        self._count = count
+        self._key = key
+        self._clock = clock
+        self._closing = False
+        self._server: grpc.Server | None = None
+        self._bound: int | None = None
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it listens: (host, port), with the real port where 0 was asked for."""
+        return self._host, self._bound if self._bound is not None else self._port
+
+    @property
+    def up(self) -> bool:
+        """Whether requests are taken now."""
+        return self._server is not None and not self._closing
+
+    def start(self) -> None:
+        """Listen. Raises ConfigError, naming the setting, when the address cannot be had."""
+        host = f"[{self._host}]" if ":" in self._host else self._host
+        server = grpc.server(
+            ThreadPoolExecutor(_THREADS, thread_name_prefix="otlp-grpc"),
+            options=(
+                ("grpc.max_receive_message_length", self._limits.max_body_bytes),
+                # Two processes on one port would each see half of the spans, and neither would say so.
+                ("grpc.so_reuseport", 0),
+            ),
+            maximum_concurrent_rpcs=16 * _THREADS,
+        )
+        server.add_generic_rpc_handlers([_service(signal, self._handler(signal)) for signal in _SIGNALS])
+        try:
+            bound = server.add_insecure_port(f"{host}:{self._port}")
+        except RuntimeError as error:
+            bound, why = 0, str(error)
+        else:
+            why = "the address is taken or not this host's"
+        if not bound:
+            message = f"{self._key}: cannot listen on {self._host}:{self._port}: {why}; configure another port"
+            raise ConfigError(message)
+        self._bound = bound
+        server.start()
+        self._server = server
+
+    def stop(self, timeout: float) -> None:
+        """Take no further request, answer those under way. Idempotent."""
+        self._closing = True
+        if self._server is not None:
+            self._server.stop(timeout).wait(timeout)
+
+    def close(self, timeout: float) -> None:
+        """Wait for the server to end."""
+        self.stop(timeout)
+
+    def release(self, offsets: Mapping[Partition, int]) -> None:
+        """Nothing to do: OTLP cannot send again."""
+
+    def _handler(self, signal: _Signal) -> Callable[[bytes, grpc.ServicerContext], bytes]:
+        def export(request: bytes, context: grpc.ServicerContext) -> bytes:
+            try:
+                decoded = replace(signal.decode(request, self._limits, self._keep), size=len(request))
+            except TooLargeError as error:
+                self._refuse(context, Refused.TOO_LARGE, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
+            except DecodeError as error:
+                self._refuse(context, Refused.MALFORMED, grpc.StatusCode.INVALID_ARGUMENT, str(error))
+            except Exception:  # noqa: BLE001 - one request that no decoder foresaw must not be sent again and again
+                _LOG.exception("OTLP request failed unexpectedly")
+                self._refuse(context, Refused.INTERNAL, grpc.StatusCode.INTERNAL, "internal error, see the log")
+            if (decoded.seen_spans or decoded.seen_logs) and not self._deliver(context.peer(), decoded):
+                self._overloaded(context)
+            rejected = decoded.skipped.get(Skipped.INVALID_ID, 0) + decoded.skipped_logs.get(Skipped.INVALID_ID, 0)
+            reason = f"{rejected} {signal.what} without a valid trace and span id"
+            return signal.success(rejected, reason, ContentType.PROTOBUF)
+
+        return export
+
+    def _deliver(self, peer: str, decoded: Decoded) -> bool:
+        if self._closing:
+            return False
+        found = _PEER.match(peer)
+        sender = found["host"] if found else "unknown"
+        return self._submit(Batch(self.name, sender, decoded, self._clock()), _SUBMIT_SECONDS)
+
+    def _overloaded(self, context: grpc.ServicerContext) -> NoReturn:
+        """Retryable, with a hint when: UNAVAILABLE with RetryInfo, as the specification asks for."""
+        message = "shutting down" if self._closing else "the queue is full"
+        details = Any()
+        details.Pack(RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS)))
+        status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message=message, details=[details])
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        self._refuse(context, Refused.OVERLOADED, grpc.StatusCode.UNAVAILABLE, message)
+
+    def _refuse(self, context: grpc.ServicerContext, cause: Refused, code: grpc.StatusCode, message: str) -> NoReturn:
+        self._count(cause, 1)
+        context.abort(code, message)
+        raise AssertionError("abort raises")
+
+
+def _service(signal: _Signal, export: Callable[[bytes, grpc.ServicerContext], bytes]) -> grpc.GenericRpcHandler:
+    # Without a deserializer the handler gets the message's bytes as they came.
+    method: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(export)
+    return grpc.method_handlers_generic_handler(signal.service, {"Export": method})

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
@@ -33,6 +33,9 @@ from aem_monitor.store.store import Store
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from aem_monitor.web.listener import HttpListener
 from aem_monitor.web.metrics_app import metrics_app
+
+if TYPE_CHECKING:
+    from aem_monitor.ingest.otlp_grpc import OtlpGrpcSource
 
 _LOG = logging.getLogger(__name__)
 
@@ -115,6 +118,11 @@ class Daemon:
                     key="ingest.otlp_http.listen",
                 )
             )
+        if config.ingest.otlp_grpc.enabled:
+            grpc_listen = config.ingest.otlp_grpc.listen
+            source = grpc_source()
+            refused = self._refused("otlp_grpc")
+            sources.append(source(grpc_listen.host, grpc_listen.port, bounds, keep, self.worker.submit, refused))
         if config.ingest.kafka is not None:
             settings = kafka_settings(config.ingest.kafka)
             sources.append(KafkaSource(settings, bounds, keep, self.worker.submit, self._refused("kafka")))
@@ -301,3 +309,15 @@ def restart_needed(old: Config, new: Config) -> list[str]:
     """Sections whose change a reload does not carry out."""
     fixed = ("ingest", "store", "metrics", "admin")
     return [name for name in fixed if getattr(old, name) != getattr(new, name)]
+
+
+def grpc_source() -> "type[OtlpGrpcSource]":
+    """The gRPC source, whose packages are an extra. Raises ``ConfigError`` when they are not installed."""
+    try:
+        from aem_monitor.ingest.otlp_grpc import OtlpGrpcSource
+    except ImportError as error:
+        message = (
+            f"ingest.otlp_grpc: {error.name} is not installed; pip install 'aem-monitor[grpc]', or set enabled: false"
+        )
+        raise ConfigError(message) from error
+    return OtlpGrpcSource

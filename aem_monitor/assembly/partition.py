@@ -1,7 +1,7 @@
 """Which exchanges are one conversation: by ids, else by the message history that grows from turn to turn."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -135,15 +135,84 @@ def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | No
 
 
 def _by_history(rest: Sequence[ExchangeReading], conversations: list[list[ExchangeReading]]) -> None:
-    """Each exchange without an id joins the conversation that its history repeats, else begins one of its own."""
+    """Each exchange without an id joins the conversation that its history repeats, else begins one of its own.
+
+    ``rest`` is in time order.
+    """
+    trails = _Trails(conversations)
     for exchange in rest:
-        found = [group for group in conversations if group and _continues(group, exchange)]
+        found = [at for at in trails.candidates(exchange) if _continues(conversations[at], exchange)]
         if not found:
             conversations.append([exchange])
+            trails.begin(len(conversations) - 1, exchange)
             continue
         # Of two equal conversations (two canaries of one dialog) the same process is the likelier one, then the later.
-        best = max(found, key=lambda group: (group[-1].instance == exchange.instance, *order_of(group[-1])[:2]))
-        best.append(exchange)
+        ends = {at: conversations[at][-1] for at in found}
+        best = max(found, key=lambda at: (ends[at].instance == exchange.instance, *order_of(ends[at])[:2]))
+        conversations[best].append(exchange)
+        trails.go_on(best, exchange)
+
+
+class _Trails:
+    """What conversations leave behind in the exchange that continues them: call ids, response ids, the user's words.
+
+    Asking every conversation about every exchange would take hours for a day's traces. ``candidates`` may name more
+    than those that are continued, never less.
+    """
+
+    def __init__(self, conversations: Sequence[Sequence[ExchangeReading]]) -> None:
+        self._left_by: dict[Hashable, dict[int, None]] = defaultdict(dict)
+        self._said_last: dict[int, Hashable] = {}
+        for at, exchanges in enumerate(conversations):
+            for exchange in exchanges:
+                self._leave(at, _ids_left_by(exchange))
+                self._leave(at, [_words_left_by(exchange)])
+
+    def begin(self, at: int, exchange: ExchangeReading) -> None:
+        """A conversation of this exchange alone."""
+        self._said_last[at] = _words_left_by(exchange)
+        self._leave(at, [*_ids_left_by(exchange), self._said_last[at]])
+
+    def go_on(self, at: int, exchange: ExchangeReading) -> None:
+        """A conversation has a new last exchange. Where it was begun here only that one can be continued by words: one
+        with an id may have exchanges later than this one."""
+        words = _words_left_by(exchange)
+        if at in self._said_last:
+            self._left_by[self._said_last[at]].pop(at, None)
+            self._said_last[at] = words
+        self._leave(at, [*_ids_left_by(exchange), words])
+
+    def candidates(self, exchange: ExchangeReading) -> list[int]:
+        """The conversations that the exchange may continue, in their order."""
+        wanted: list[Hashable] = [("call", call_id) for call_id in exchange.answers | exchange.call_ids]
+        wanted += [("response", response_id) for response_id in exchange.previous_response_ids]
+        users = _user_texts(exchange.history)
+        if users:
+            wanted += [(exchange.agent, users[:-1], said) for said in (users[-1], None)]
+        return sorted({at for key in wanted for at in self._left_by.get(key, ())})
+
+    def _leave(self, at: int, keys: Iterable[Hashable]) -> None:
+        for key in keys:
+            self._left_by[key][at] = None
+
+
+def _ids_left_by(exchange: ExchangeReading) -> list[Hashable]:
+    calls: list[Hashable] = [("call", call_id) for call_id in exchange.call_ids]
+    return calls + [("response", response_id) for response_id in exchange.response_ids]
+
+
+def _words_left_by(exchange: ExchangeReading) -> Hashable:
+    return exchange.agent, _user_texts(exchange.history), _said(exchange)
+
+
+def _user_texts(history: Sequence[tuple[str, str]] | None) -> tuple[str, ...]:
+    return tuple(text for role, text in history or () if role == "user")
+
+
+def _said(exchange: ExchangeReading) -> str | None:
+    """The user's text as histories repeat it; None when it is not known as a whole."""
+    text = exchange.user.text
+    return squeezed(text) if text is not None and not exchange.user.truncated else None
 
 
 def _continues(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> bool:
@@ -168,15 +237,13 @@ def _continues(group: Sequence[ExchangeReading], exchange: ExchangeReading) -> b
 
 def _history_of(last: ExchangeReading, history: Sequence[tuple[str, str]]) -> bool:
     """Whether a history is that of ``last`` plus its user message and its reply."""
-    users = [text for role, text in history if role == "user"]
-    before = [text for role, text in last.history or () if role == "user"]
-    if last.history is None and len(users) != 1:
-        return False
-    if users[:-1] != before:
+    users = _user_texts(history)
+    # A history without a word of the user is a greeting: nothing came before.
+    if not users or users[:-1] != _user_texts(last.history):
         return False
     reply = last.response.text if last.response is not None and not last.response.truncated else None
-    said = last.user.text if not last.user.truncated else None
-    if said is not None and squeezed(said) != users[-1]:
+    said = _said(last)
+    if said is not None and said != users[-1]:
         return False
     if reply is not None:
         return squeezed(reply) in [text for role, text in history if role == "assistant"][-1:]

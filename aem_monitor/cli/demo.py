@@ -46,7 +46,7 @@ def configure(parser: ArgumentParser) -> None:
 def demo(arguments: Namespace) -> int:
     """Carry the command out."""
     start_logging(arguments.log_level or "warning")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _end_cleanly_on_signals()
     recorded = recordings()
     screen.introduction(recorded, sys.stdout)
     with running_monitor(arguments.port_metrics) as monitor:
@@ -59,6 +59,13 @@ def demo(arguments: Namespace) -> int:
         if not arguments.once:
             _stay_up(monitor)
     return 0
+
+
+def _end_cleanly_on_signals() -> None:
+    """SIGTERM, and a terminal that is closed, end the demo as Ctrl-C does; under nohup it stays up."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
 
 
 def _send(recorded: Sequence[Recording], monitor: Monitor) -> None:

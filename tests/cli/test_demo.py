@@ -120,7 +120,10 @@ def test_it_stays_up_until_interrupted_and_leaves_nothing_behind(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_interrupt_before_the_result_ends_it_as_interrupted_and_leaves_nothing_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_result_ends_it_as_interrupted_and_leaves_nothing_behind(
+    how: signal.Signals, tmp_path: Path
+) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     command = [*COMMAND, "--port-metrics", "0"]
     with subprocess.Popen(
@@ -128,7 +131,7 @@ def test_an_interrupt_before_the_result_ends_it_as_interrupted_and_leaves_nothin
     ) as process:
         assert process.stdout is not None
         next(line for line in process.stdout if "The daemon is up" in line)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(how)
         out, error = process.communicate(timeout=30)
     assert process.returncode == 130
     assert "Traceback" not in error

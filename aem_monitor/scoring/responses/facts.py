@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from aem_monitor.scoring.values.context import ValueContext
-from aem_monitor.scoring.values.forms import Fact, NameForm
+from aem_monitor.scoring.values.forms import DateForm, Fact, NameForm, QuantityForm, TimeForm
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import MAX_CHARS, scan
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, tokens
 
 _QUOTED: Final = re.compile(r"[\"“„]([^\"“”„\n]{2,80})[\"”“]")
 _CAPITALISED: Final = re.compile(
-    r"(?:[A-Z][\w.'’&-]*[\w]|[A-Z])(?:(?:\s+(?:of|the|and|de|la|del|van|von|in|at|for|&)){0,2}\s+(?:[A-Z][\w.'’&-]*[\w]|[A-Z]\b|\d+\b))*"
+    r"(?:[A-Z][\w.'’&-]*[\w]|[A-Z])(?:(?:\s+(?:of|the|and|de|la|del|van|von|&)){0,2}\s+(?:[A-Z][\w.'’&-]*[\w]|[A-Z]\b|\d+\b))*"
 )
+_LIST_MARK: Final = re.compile(r"\)\s")
 _TITLE_WORDS: Final = 4
 _RATE: Final = re.compile(r"\d[\d.,]*(?:\s+\w+)?\s+(?:for\s+)?$")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n]\s*|[\"“(*•-]\s*)$")
@@ -53,22 +54,37 @@ def facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
 
 
 def _is_function_word(word: str) -> bool:
-    folded = flat(word).replace("'", "").strip(".")
-    return folded in _NOT_NAMES or folded in STOPWORDS
+    folded = flat(word).strip(".'")
+    whole, stem_part = folded.replace("'", ""), folded.partition("'")[0]
+    return any(form in _NOT_NAMES or form in STOPWORDS for form in (whole, stem_part))
 
 
 def _states(fact: Fact, text: str) -> bool:
-    """Whether a typed value is meant as one. "Found one" counts nothing, "$99 a night" and "per month" tell a rate,
-    not a length."""
+    """Whether a typed value is meant as one.
+
+    "Found one" counts nothing and "first, .." opens a sentence; "$99 a night" and "per month" tell a rate, not a
+    length; "at night" and
+    "currently" are no points in time; "2)" numbers a list.
+    """
     said = flat(fact.text)
     if fact.kind == "number":
-        return said != "one"
+        if said == "one" or (said.isalpha() and _is_ordinal(fact)):
+            return False
+        return not _LIST_MARK.match(text, fact.end)
+    if isinstance(fact.form, TimeForm):
+        return bool(fact.form.readings)
+    if isinstance(fact.form, DateForm):
+        return fact.form.key != "now"
     if fact.kind != "duration":
         return True
     first = said.split()[0]
     if first in ("per", "each", "every", "the", "all", "whole", "another"):
         return False
     return first not in ("a", "an") or not _RATE.search(flat(text)[max(0, fact.start - 24) : fact.start])
+
+
+def _is_ordinal(fact: Fact) -> bool:
+    return isinstance(fact.form, QuantityForm) and fact.form.ordinal
 
 
 def _quoted(text: str) -> Iterator[Fact]:

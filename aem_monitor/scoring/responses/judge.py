@@ -15,7 +15,7 @@ from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.context import ValueContext
-from aem_monitor.scoring.values.forms import Agreement, Fact, NameForm, QuantityForm
+from aem_monitor.scoring.values.forms import Agreement, DateForm, Fact, NameForm, QuantityForm
 from aem_monitor.scoring.values.guards import antonyms, swapped_roles
 from aem_monitor.scoring.values.lexicon import GENERIC
 from aem_monitor.scoring.values.strings import agree_facts
@@ -77,11 +77,23 @@ class _Text:
         """How well the text supports a fact: SAME, PROBABLY, UNKNOWN or DIFFERENT."""
         if isinstance(fact.form, NameForm):
             return self._names(fact.form)
+        if fact.kind == "number" and self._numerals(fact):
+            return Agreement.SAME
         answers = {agree_facts(fact, other) for other in self.facts}
         for answer in (Agreement.SAME, Agreement.PROBABLY, Agreement.UNKNOWN):
             if answer in answers:
                 return answer
         return Agreement.DIFFERENT
+
+    def _numerals(self, fact: Fact) -> bool:
+        """Whether a bare number stands in the text as part of something else: of a name, an address, or the year of a
+        date."""
+        if fact.text.isdigit() and fact.text in self.words:
+            return True
+        if not isinstance(fact.form, QuantityForm) or fact.form.value.denominator != 1:
+            return False
+        year = ("y", int(fact.form.value))
+        return any(isinstance(other.form, DateForm) and year in other.form.fields for other in self.facts)
 
     def _names(self, form: NameForm) -> Agreement:
         if all(word in self.words for word in form.words) or "".join(form.words) in self.compact:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from datetime import date
+from itertools import pairwise
 from typing import Final
 
 from aem_monitor.scoring.values.forms import Agreement, Fact, QuantityForm, agree
@@ -11,7 +12,7 @@ from aem_monitor.scoring.values.places import Place, read_place
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.text import names
-from aem_monitor.scoring.values.words import tokens
+from aem_monitor.scoring.values.words import STOPWORDS, tokens
 
 _LARGE: Final = 300
 """Thousands of people from which a city is taken for itself when a bare word names it."""
@@ -92,12 +93,24 @@ def _roles(text: str) -> tuple[str, str] | None:
 
 
 def swapped_roles(a: str, b: str) -> bool:
-    """Whether "from X to Y" in one text is "from Y to X" in the other."""
+    """Whether "from X to Y" in one text is "from Y to X" in the other, or what one comes from the other goes to."""
     roles_a, roles_b = _roles(a.lower()), _roles(b.lower())
-    if roles_a is None or roles_b is None or roles_a[0] == roles_a[1]:
-        return False
-    (source_a, target_a), (source_b, target_b) = roles_a, roles_b
-    return _starts(source_a, target_b) and _starts(target_a, source_b)
+    if roles_a is not None and roles_b is not None and roles_a[0] != roles_a[1]:
+        (source_a, target_a), (source_b, target_b) = roles_a, roles_b
+        return _starts(source_a, target_b) and _starts(target_a, source_b)
+    ways_a, ways_b = _ways(a), _ways(b)
+    return any(
+        (other, word) in ways_b and (way, word) not in ways_b and (other, word) not in ways_a
+        for way, word in ways_a
+        for other in ("from", "to")
+        if other != way
+    )
+
+
+@remembered(4096)
+def _ways(text: str) -> frozenset[tuple[str, str]]:
+    words = tokens(text)
+    return frozenset(pair for pair in pairwise(words) if pair[0] in ("from", "to") and pair[1] not in STOPWORDS)
 
 
 def _starts(one: str, other: str) -> bool:

@@ -22,7 +22,7 @@ higher lower|high low
 more less|most least|maximum minimum|max min|many few|before after|earlier later|early late|first last|open closed
 opened closed
 opens closes|start end|starts ends|begin end|begins ends|start stop|starts stops|enable disable|enabled disabled
-on off|in out
+on off
 include exclude|included excluded|including excluding|inside outside|indoor outdoor|indoors outdoors|accept reject
 accepted rejected|accepts rejects|approve reject|approved rejected|approve deny|approved denied|allow deny
 allowed denied|allow forbid|allowed forbidden

@@ -28,7 +28,7 @@ _PIECE: Final = re.compile(
     rf"(?P<digits>{_DIGITS.pattern})|(?P<vulgar>[{''.join(VULGAR)}])|(?P<word>[a-z]+)|(?P<sign>[-+/%])"
 )
 _UNIT_BEFORE: Final = re.compile(
-    r"(us\$|ca\$|au\$|nz\$|hk\$|mx\$|c ?\$|a ?\$|s\$|r\$|[$€£¥₹₩元]"
+    r"(us\$|ca\$|au\$|nz\$|hk\$|mx\$|\bc ?\$|\ba\$|s\$|r\$|[$€£¥₹₩元]"
     r"|\b(?:dollars?|euros?|usd|eur|gbp|jpy|cny|rmb|inr|cad|aud|chf|rs\.?))\s*$"
 )
 _UNIT_AFTER: Final = re.compile(

@@ -101,8 +101,6 @@ def _with_years(facts: tuple[Fact, ...], reference: date | None) -> tuple[Fact, 
     year = _bare_year(years[0])
     dated = []
     for fact in facts:
-        if fact is years[0]:
-            continue
         if fact in open_periods:
             name, number = next(iter(fact.form.fields))  # type: ignore[union-attr]
             words = {"q": f"q{number} {year}", "h": f"h{number} {year}", "m": f"{year}-{number:02d}"}[name]

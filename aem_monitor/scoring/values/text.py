@@ -6,11 +6,13 @@ from typing import Final
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
 from aem_monitor.scoring.values.remember import remembered
-from aem_monitor.scoring.values.words import STOPWORDS, flat, stem, tokens, undotted
+from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens, undotted
 
 _SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
 _AIRPORT: Final = stem("airport")
 _INTERNATIONAL: Final = stem("international")
+PARTICLES: Final = frozenset(listed("in out on off up down over under to from before after with without into"))
+_FEW: Final = 3
 _COVERED_WORDS: Final = 80
 
 
@@ -104,13 +106,18 @@ def names(text: str) -> list[str]:
 def same_words(a: str, b: str) -> bool:
     """Whether two texts have the same content words, inflection, order and synonyms aside."""
     words_a, words_b = lemmas(a), lemmas(b)
-    return bool(words_a) and sorted(words_a) == sorted(words_b)
+    if not words_a or sorted(words_a) != sorted(words_b):
+        return False
+    if max(len(tokens(a)), len(tokens(b))) > _FEW:
+        return True
+    # In a phrase of few words a particle is half of the meaning: "opt in", "opt out".
+    return PARTICLES.intersection(tokens(a)) == PARTICLES.intersection(tokens(b))
 
 
 def differ_by_generic_words(a: str, b: str) -> bool:
     """Whether one text is the other with nouns added that only say what sort of thing is named ("Sheraton Hotel")."""
     words_a, words_b = set(lemmas(a)), set(lemmas(b))
-    if not words_a & words_b or not (words_a & words_b) - GENERIC:
+    if words_a == words_b or not (words_a & words_b) - GENERIC:
         return False
     extra = words_a ^ words_b
     if _AIRPORT in words_a & words_b:

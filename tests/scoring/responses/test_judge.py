@@ -159,6 +159,12 @@ def test_every_text_is_consistent_with_itself(text: str) -> None:
     [
         ("The room is $99 a night.", "It costs $99 per night."),
         ("It has a rating of 95 out of 100.", "Its rating is 95 percent."),
+        (
+            "We expect Q3 revenue of $3 million for the full year 2024.",
+            "For 2024 a $3 million revenue is expected in Q3.",
+        ),
+        ("It opened on Jan. 18.", "The opening was on January 18th."),
+        ("They're at 28 Bute Gardens.", "The address is 28 Bute Gardens, and it is currently open."),
         ("I found 3 hotels.", "I found 3 hotels for you, one of them is very popular."),
         ("It is not furnished and pets are not allowed.", "No, it's not furnished, and no pets are allowed."),
         ("Your table has been reserved.", "Great, your table has been booked."),

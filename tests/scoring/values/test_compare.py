@@ -93,6 +93,8 @@ DIFFERENT = [
     ("flights from Paris to London", "flights from London to Paris"),
     ("the payment was accepted by the bank", "the payment was not accepted by the bank"),
     ("prices rose sharply in the north last year", "prices fell sharply in the north last year"),
+    ("opt in", "opt out"),
+    ("cheap flights to Rome", "cheap flights from Rome"),
     ("Mexico", "Mexico City"),
     ("Kansas", "Kansas City"),
     ("Paris", "Paris Hotel"),

@@ -47,8 +47,15 @@ class CallContext:
 def calls_of(group: Group, context: CallContext) -> tuple[ToolCall, ...]:
     """The calls of one exchange in order, nested ones marked; those asked for in one step share ``round``."""
     frames: dict[int, list[Member]] = defaultdict(list)
+    asked = _frames_of_requests(group.members)
     for member in sorted(group.members, key=lambda one: one.node.order):
-        frames[id(member.frame) if member.frame is not None else 0].append(member)
+        frame = member.frame
+        if frame is None and member.node.orphan and member.node.kind is SpanKind.TOOL:
+            # A span that lost its parent may belong to an agent inside a tool call: its call id tells.
+            frame = next((asked[call_id] for call_id in _call_ids(member) if call_id in asked), None)
+        frames[id(frame) if frame is not None else 0].append(
+            member if frame is member.frame else replace(member, frame=frame)
+        )
     found: list[_Found] = []
     for number, members in enumerate(frames.values()):
         found.extend(_frame_calls(members, number, context))
@@ -57,6 +64,18 @@ def calls_of(group: Group, context: CallContext) -> tuple[ToolCall, ...]:
     ordered = _by_rounds(found)
     rounds: dict[tuple[int, Round], int] = {}
     return tuple(replace(one.call, round=rounds.setdefault((one.frame, one.round), len(rounds))) for one in ordered)
+
+
+def _frames_of_requests(members: Sequence[Member]) -> Mapping[str, Node]:
+    """Which frame's model asked for a call, by call id; the calls of the user's own agent are left out."""
+    return {
+        call.call_id: member.frame
+        for member in members
+        if member.frame is not None and member.node.kind is SpanKind.MODEL and member.node.reading is not None
+        for message in member.node.reading.output.items
+        for call in message.calls
+        if call.call_id
+    }
 
 
 def _by_rounds(found: Sequence[_Found]) -> list[_Found]:

@@ -78,6 +78,8 @@ def find_groups(nodes: Sequence[Node], own_id: OwnId) -> list[Group]:
     for tree in nodes:
         if tree.parent is None:
             _walk(tree, rooted, loose)
+    for group in rooted:
+        _nest_by_time(group)
     rooted = [part for group in rooted for part in _split_runner(group)]
     rooted.sort(key=lambda group: (group.start, group.roots[0].order))
     rooted = _take_in_orphans(rooted, own_id)
@@ -137,6 +139,34 @@ def _twin_of(node: Node, place: _Place) -> Member | None:
     if reading.tool.transport or not reading.tool.name or same_tool(above.tool.name, reading.tool.name):
         return place.tool
     return None
+
+
+def _nest_by_time(group: Group) -> None:
+    """An agent used as a tool may be reported beside the agent that calls it, under their common runner: its whole
+    invocation lies within the time of the other agent's tool span."""
+    tools = [one for one in group.of_kind(SpanKind.TOOL) if one.frame is None]
+    for member in group.of_kind(*INVOCATIONS):
+        node = member.node
+        if member.frame is not None or node in group.roots:
+            continue
+        around = [tool.node for tool in tools if _runs_within(node, tool.node)]
+        if not around:
+            continue
+        tool_span = min(around, key=lambda one: (one.end - one.start, one.order))
+        for other in group.members:
+            if other.frame is None and (other.node is node or node in other.node.ancestors()):
+                other.frame = tool_span
+
+
+def _runs_within(agent: Node, tool: Node) -> bool:
+    """Whether an agent beside the agent of a tool span runs while that tool does."""
+    above = list(tool.ancestors())
+    owner = next((one for one in above if one.kind in INVOCATIONS), None)
+    if owner is None or agent in above or agent.parent not in above or agent.service != tool.service:
+        return False
+    if owner is agent.parent or owner.reading is None or agent.reading is None:
+        return False
+    return tool.start <= agent.start <= agent.end <= tool.end and owner.reading.agent_name != agent.reading.agent_name
 
 
 def _split_runner(group: Group) -> list[Group]:

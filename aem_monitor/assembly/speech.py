@@ -14,7 +14,7 @@ _CALL_REASONS: Final = frozenset(
 
 def is_user_turn(message: Message) -> bool:
     """Whether a message is the user's own; tool results travel under the role ``user`` too."""
-    return message.role is Role.USER and not message.results and not message.calls
+    return message.role is Role.USER and all(isinstance(part, TextPart) for part in message.parts)
 
 
 def user_turns(messages: Messages) -> tuple[str | None, ...]:
@@ -46,16 +46,19 @@ def last_user(messages: Messages) -> TextPart | None:
 def tail(messages: Messages) -> tuple[Message, ...]:
     """What follows the user's last message: the calls and results of the current exchange."""
     items = messages.items
-    last = max((index for index, message in enumerate(items) if is_user_turn(message)), default=-1)
-    return items[last + 1 :]
+    return items[_last_turn(items) + 1 :]
 
 
 def before_last_user(messages: Messages) -> tuple[tuple[str, str], ...]:
     """The user and assistant texts before the user's last message, for comparing histories. Texts beside calls are
     left out, since emitters disagree about them."""
     items = messages.items
-    last = max((index for index, message in enumerate(items) if is_user_turn(message)), default=0)
-    return spoken_texts(items[:last])
+    return spoken_texts(items[: max(0, _last_turn(items))])
+
+
+def _last_turn(items: Sequence[Message]) -> int:
+    """Where the user spoke last, -1 for nowhere; from the end, since every model call repeats the whole history."""
+    return next((at for at in range(len(items) - 1, -1, -1) if is_user_turn(items[at])), -1)
 
 
 def spoken_texts(items: Sequence[Message]) -> tuple[tuple[str, str], ...]:

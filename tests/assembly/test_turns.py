@@ -521,3 +521,46 @@ def test_an_agent_inside_a_tool_call_that_lost_its_agent_is_nested() -> None:
     assert [(c.tool, c.nested) for c in found.calls] == [("ask", False), ("search", True)]
     assert found.user.text is None
     assert not found.complete
+
+
+def test_an_agent_used_as_a_tool_may_be_reported_beside_its_caller() -> None:
+    found = exchange(
+        [
+            agent("0", operation="invoke_workflow", agent_name="flow", end=20),
+            agent("1", "0", user="hi", reply="done", agent_name="coordinator", start=1, end=19),
+            tool("2", "1", "ask_expert", arguments={"q": "why"}, result="because", start=2, end=10),
+            agent("3", "0", user="why", reply="because", agent_name="expert", start=3, end=9),
+            tool("4", "3", "search", start=4, end=5),
+        ]
+    )
+    assert [(c.tool, c.nested) for c in found.calls] == [("ask_expert", False), ("search", True)]
+    assert (found.user.text, found.response.text if found.response else None) == ("hi", "done")
+
+
+def test_agents_of_one_workflow_that_take_turns_are_not_nested() -> None:
+    found = exchange(
+        [
+            agent("0", operation="invoke_workflow", agent_name="flow", end=20),
+            agent("1", "0", user="hi", agent_name="triage", start=1, end=3),
+            tool("2", "1", "classify", start=1.5, end=2),
+            agent("3", "0", user="hi", reply="done", agent_name="expert", start=4, end=9),
+            tool("4", "3", "search", start=5, end=6),
+        ]
+    )
+    assert [(c.tool, c.nested) for c in found.calls] == [("classify", False), ("search", False)]
+    assert found.response is not None
+    assert found.response.text == "done"
+
+
+def test_a_tool_span_without_its_parent_goes_to_the_agent_that_asked_for_it() -> None:
+    found = exchange(
+        [
+            agent("1", user="hi", reply="done", end=9),
+            tool("2", "1", "ask_expert", start=1, end=8),
+            agent("3", "2", agent_name="expert", start=2, end=7),
+            chat("4", "3", output=[call("search", {"q": "x"}, "c9")], start=3, end=4),
+            tool("5", "lost", "search", call_id="c9", start=5, end=6),
+        ]
+    )
+    assert [(c.tool, c.nested, c.span_id) for c in found.calls] == [("ask_expert", False, "2"), ("search", True, "5")]
+    assert found.missing_parents

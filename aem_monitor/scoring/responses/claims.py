@@ -19,7 +19,7 @@ _BREAK: Final = re.compile(
     r"(?<!\bJan[.])(?<!\bFeb[.])(?<!\bMar[.])(?<!\bApr[.])(?<!\bJun[.])(?<!\bJul[.])(?<!\bAug[.])(?<!\bSep[.])"
     r"(?<!\bSept[.])(?<!\bOct[.])(?<!\bNov[.])(?<!\bDec[.])(?<!\bInc[.])(?<!\bLtd[.])(?<!\bCo[.])(?<!\bCorp[.])"
     r"(?<=[.!?])"
-    r"[\"')\]]*\s+|(?<=[a-z][.!?])(?=[A-Z][a-z])|\n+|;\s+"
+    r"[\"')\]]*\s+|(?<=[a-z\d][.!?])(?=[A-Z][a-z])|\n+|;\s+"
     r"|,?\s{1,8}and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
     r"|,?\s{1,8}but\s+|,\s+however,?\s+)"
 )

@@ -32,7 +32,7 @@ _LAST_YEAR: Final = 2100
 _ONE_LETTER: Final = frozenset(listed("s h d w y"))
 _VAGUE: Final = {"few": 3, "a few": 3, "couple": 2, "couple of": 2, "a couple of": 2, "a couple": 2}
 _UNIT: Final = r"(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")"
-_AFTER: Final = re.compile(rf"[\s-]*(?:of an? )?{_UNIT}(?![\w])(?!\s?/)")
+_AFTER: Final = re.compile(rf"[\s-]*(?:of an? |business |working |calendar )?{_UNIT}(?![\w])(?!\s?/)")
 _JOIN: Final = re.compile(r"(?:,| and|, and)? ?")
 _FRACTION_AFTER: Final = re.compile(r" and (?:a |an |one )?(?P<part>half|quarter)\b")
 _WORDED: Final = re.compile(

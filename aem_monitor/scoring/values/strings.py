@@ -222,6 +222,9 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
     if same_words(rest_a, rest_b):
         return Comparison(True, 0.95, False, "words")
     if kind in _TYPED_KINDS:
+        # "in the morning", "at morning": no particle tells two times apart.
+        if lemmas(rest_a) and sorted(lemmas(rest_a)) == sorted(lemmas(rest_b)):
+            return Comparison(True, 0.8, False, "words")
         return _different(kind or "", 0.2, uncertain=True)
     if _differ_in_sort_only(rest_a, rest_b):
         return Comparison(True, 0.8, False, "words")

@@ -117,7 +117,9 @@ def same_words(a: str, b: str) -> bool:
 def differ_by_generic_words(a: str, b: str) -> bool:
     """Whether one text is the other with nouns added that only say what sort of thing is named ("Sheraton Hotel")."""
     words_a, words_b = set(lemmas(a)), set(lemmas(b))
-    if words_a == words_b or not (words_a & words_b) - GENERIC:
+    if words_a == words_b:
+        return PARTICLES.intersection(tokens(a)) == PARTICLES.intersection(tokens(b))
+    if not (words_a & words_b) - GENERIC:
         return False
     extra = words_a ^ words_b
     if _AIRPORT in words_a & words_b:

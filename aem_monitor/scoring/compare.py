@@ -14,8 +14,8 @@ from aem_monitor.scoring.values.context import ValueContext
 
 def compare_line(line: JSON, scorer: Scorer) -> dict[str, Any]:
     """The answer to one decoded line: ``equivalent`` and ``score`` for ``a`` and ``b``; ``consistent``, ``complete``
-    and ``score`` for ``reference``
-    and ``response``. ``uncertain`` is there where it is true. Raises UsageError for a line that is neither."""
+    and ``score`` for ``reference`` and ``response``. ``uncertain`` is there where it is true. Raises UsageError for a
+    line that is neither."""
     if not isinstance(line, Mapping):
         raise UsageError("a line must be a JSON object with a and b, or with reference and response")
     context = ValueContext(reference_date=_reference_date(line.get("reference_date")), given=_given(line.get("given")))

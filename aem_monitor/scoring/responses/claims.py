@@ -90,11 +90,9 @@ class Claim:
     """One sentence or clause of a reply.
 
     ``start`` is its place in the text; ``facts`` have spans in ``text``, the claim itself. ``negated`` is its
-    polarity. ``action`` is what it says has been done
-    ("cancelled"), None if nothing. ``asks`` marks questions, requests and offers, ``phatic`` greetings and thanks:
-    neither
-    asserts. ``fault`` says, in a judgement, why the claim stands out: fact, name, action, negation, antonym, roles,
-    content; ``facts`` are then the ones at fault.
+    polarity. ``action`` is what it says has been done ("cancelled"), None if nothing. ``asks`` marks questions,
+    requests and offers, ``phatic`` greetings and thanks: neither asserts. ``fault`` says, in a judgement, why the
+    claim stands out: fact, name, action, negation, antonym, roles, content; ``facts`` are then the ones at fault.
     """
 
     text: str

@@ -63,8 +63,7 @@ def _states(fact: Fact, text: str) -> bool:
     """Whether a typed value is meant as one.
 
     "Found one" counts nothing and "first, .." opens a sentence; "$99 a night" and "per month" tell a rate, not a
-    length; "at night" and
-    "currently" are no points in time; "2)" numbers a list.
+    length; "at night" and "currently" are no points in time; "2)" numbers a list.
     """
     said = flat(fact.text)
     if fact.kind == "number":
@@ -96,8 +95,7 @@ def _quoted(text: str) -> Iterator[Fact]:
 
 def _names(text: str) -> Iterator[Fact]:
     """Runs of capitalised words. A single one at the start of a sentence is no evidence of a name, and a text in
-    title or upper
-    case throughout names nothing this way."""
+    title or upper case throughout names nothing this way."""
     letters = [word for word in re.findall(r"[^\W\d_]+", text) if len(word) > 3]
     if len(letters) > _TITLE_WORDS and sum(word[0].isupper() for word in letters) > 0.9 * len(letters):
         return
@@ -105,7 +103,7 @@ def _names(text: str) -> Iterator[Fact]:
         start, end = match.span()
         words = text[start:end].split()
         at_start = _SENTENCE_START.search(text[:start]) is not None
-        while words and (_is_function_word(words[0])):
+        while words and (_is_function_word(words[0]) or (at_start and len(words) > 1 and words[0].endswith("ing"))):
             start += len(words[0])
             start += len(text[start:end]) - len(text[start:end].lstrip())
             words = words[1:]

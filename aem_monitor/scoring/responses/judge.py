@@ -1,8 +1,7 @@
 """Whether a reply is consistent with a reference reply, and as complete.
 
 Facts decide. An inconsistent edit of a text is closer to it than a faithful paraphrase, so similarity is no more than
-a hint of coverage,
-and only for what carries no fact.
+a hint of coverage, and only for what carries no fact.
 """
 
 from collections import Counter
@@ -38,10 +37,9 @@ _COVERED: Final = 0.45
 @dataclass(frozen=True, slots=True)
 class ResponseJudgement:
     """``consistent``: no claim of the reply contradicts the reference or adds a fact that it does not know.
-    ``complete``: every claim of
-    the reference is covered. None: cannot be judged. ``unsupported`` are the claims of the reply at fault,
-    ``missing`` those of the
-    reference that are not covered; the ``facts`` of both are the ones at fault. ``score`` in [0, 1] falls with both."""
+    ``complete``: every claim of the reference is covered. None: cannot be judged. ``unsupported`` are the claims of
+    the reply at fault, ``missing`` those of the reference that are not covered; the ``facts`` of both are the ones at
+    fault. ``score`` in [0, 1] falls with both."""
 
     consistent: bool | None
     complete: bool | None
@@ -135,8 +133,7 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
 
 
 def _unsupported(known: _Text, reply: _Text, given: _Text, scorer: Scorer) -> tuple[tuple[Claim, ...], bool]:
-    """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne
-    out."""
+    """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne out."""
     found, doubtful = [], False
     for claim in reply.claims:
         wrong = []
@@ -185,8 +182,7 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
 
 def _strangeness(claim: Claim, known: _Text, given: _Text, scorer: Scorer) -> str:
     """Whether a statement is about something of which the reference knows nothing: many content words, hardly any of
-    them near one
-    of the reference. A sentence or two of colour ("It seems to be popular") stays below."""
+    them near one of the reference. A sentence or two of colour ("It seems to be popular") stays below."""
     if claim.asks or claim.phatic:
         return ""
     new = set(lemmas(claim.text)) - known.lemmas - given.lemmas - GENERIC

@@ -12,8 +12,7 @@ _COMMON: Final = STOPWORDS | frozenset(
 
 def is_english(text: str) -> bool:
     """False for a text of some length with almost no English function words, or mostly in another script. Short texts
-    count as English:
-    names, numbers and codes have no language."""
+    count as English: names, numbers and codes have no language."""
     words = [word for word in tokens(text) if not any(char.isdigit() for char in word)]
     letters = [char for word in words for char in word]
     if letters and sum(char.isascii() for char in letters) < 0.7 * len(letters):

@@ -17,8 +17,7 @@ _MAX_PLACE_WORDS: Final = 4
 
 def mentions(text: str, wanted: str, context: ValueContext, scorer: Scorer) -> Comparison:  # noqa: ARG001
     """Whether ``wanted``, a typed value or literal words, is said in ``text`` in any equivalent form. Never by
-    similarity:
-    a required mention that is only nearly there is missing."""
+    similarity: a required mention that is only nearly there is missing."""
     if not tokens(wanted) and surface(wanted) == "":
         return Comparison(True, 1.0, False, "empty")
     if _literally(text, wanted):

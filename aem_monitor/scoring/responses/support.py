@@ -16,8 +16,8 @@ _SHARE: Final = 0.6
 
 def supports(claim: Claim, evidence: JSON, context: ValueContext, scorer: Scorer) -> bool:  # noqa: ARG001
     """Whether ``evidence`` (a tool's result or arguments) holds all facts of a claim; for a claim without facts, most
-    of its content
-    words, in keys or values. The facts of a claim out of a judgement are those that the reference did not know."""
+    of its content words, in keys or values. The facts of a claim out of a judgement are those that the reference did
+    not know."""
     found = list(leaves(evidence))
     if claim.facts:
         return all(holds(fact, found, context) for fact in claim.facts)

@@ -1,10 +1,8 @@
 """The default scorer: static word embeddings that lie inside the wordllama wheel.
 
 wordllama's own loader looks for the tokenizer beside the package, does not find it and downloads it. Both files are
-read from the installed
-package here and put together with numpy and tokenizers alone: nothing can reach the network, and wordllama's start-up
-side effects (it
-configures the root logger) never happen.
+read from the installed package here and put together with numpy and tokenizers alone: nothing can reach the network,
+and wordllama's start-up side effects (it configures the root logger) never happen.
 """
 
 import importlib.util
@@ -31,8 +29,7 @@ class EmbeddedScorer:
     """Cosine of mean token embeddings, negative values cut to 0.
 
     Nothing is read before the first ``score`` or an explicit ``load`` (about 0.2 s, 32 MB). One instance may be
-    shared by threads: the model is
-    immutable once loaded and the cache of vectors is guarded.
+    shared by threads: the model is immutable once loaded and the cache of vectors is guarded.
     """
 
     name = "embedded"

@@ -1,8 +1,7 @@
 """Whether two values mean the same: exact, then typed forms, then guards, then similarity for free text only.
 
 Order matters. Cosine similarity alone decides such pairs hardly better than a coin and accepts almost every pair of
-different dates, times and
-numbers; so it is asked last, and only about texts that are sentences or phrases.
+different dates, times and numbers; so it is asked last, and only about texts that are sentences or phrases.
 """
 
 import json
@@ -30,8 +29,7 @@ def compare_values(
     actual: JSON, expected: JSON, context: ValueContext, scorer: Scorer, kind: str | None = None
 ) -> Comparison:
     """Compare what was sent with what was expected; symmetric in the two. Objects are compared by key, lists as
-    sequences,
-    numbers and numeric strings by value. ``kind`` is one of ``KINDS`` or ignored."""
+    sequences, numbers and numeric strings by value. ``kind`` is one of ``KINDS`` or ignored."""
     return _compare(actual, expected, context, scorer, kind if kind in KINDS else None, 0)
 
 

@@ -31,8 +31,7 @@ class Comparison:
     """Whether two values mean the same.
 
     ``score`` in [0, 1] is continuous and at least 0.5 exactly where ``equivalent`` is true. ``uncertain`` says that
-    the values
-    are ambiguous or that the similarity lies inside the band. ``rule`` names what decided, a bounded word.
+    the values are ambiguous or that the similarity lies inside the band. ``rule`` names what decided, a bounded word.
     """
 
     equivalent: bool

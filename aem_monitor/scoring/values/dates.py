@@ -342,8 +342,8 @@ def _moved(form: DateForm, text: str, start: int) -> tuple[DateForm, int]:
 
 
 def scan_dates(text: str, original: str, reference: date | None, *, expected: bool = False) -> Iterator[Fact]:
-    """Dates and periods in a folded text, best rule first. ``expected`` also reads what is a date only where one is due
-    ("8th", "3/7", "2024", "20161016")."""
+    """Dates and periods in a folded text, best rule first. ``expected`` also reads what is a date only where one is
+    due ("8th", "3/7", "2024", "20161016")."""
     calendar = Calendar(reference)
     for pattern, build in _RULES + (_EXPECTED_RULES if expected else ()):
         for match in pattern.finditer(text):

@@ -1,8 +1,7 @@
 """Normal forms of typed values, and whether two of them agree.
 
 A form is what a text says, freed of how it says it: "half past 7 in the evening" and "19:30" have equal forms. Forms
-are
-immutable and hashable; where a text can be read in several ways the form keeps all readings.
+are immutable and hashable; where a text can be read in several ways the form keeps all readings.
 """
 
 from dataclasses import dataclass
@@ -35,9 +34,8 @@ class DateForm:
     """Days or periods, as closed intervals.
 
     ``spans`` are all readings, best first, empty where no reference date resolves the words. ``fields`` are the
-    calendar fields said
-    (y, m, d and w for the weekday, Monday 0). ``key`` is the unresolved wording. ``ambiguous``: the readings compete
-    (05/10/2022), rather than being one reading with an open year.
+    calendar fields said (y, m, d and w for the weekday, Monday 0). ``key`` is the unresolved wording. ``ambiguous``:
+    the readings compete (05/10/2022), rather than being one reading with an open year.
     """
 
     spans: tuple[tuple[date, date], ...] = ()
@@ -50,8 +48,8 @@ class DateForm:
 class TimeForm:
     """A time of day: ``readings`` in seconds after midnight, best first; ``firm`` when the first is the usual one.
 
-    ``offset`` is the zone's offset from UTC in seconds where one was said. A part of a day ("evening") has no readings
-    and is its own ``key``.
+    ``offset`` is the zone's offset from UTC in seconds where one was said. A part of a day ("evening") has no
+    readings and is its own ``key``.
     """
 
     readings: tuple[int, ...] = ()
@@ -103,8 +101,7 @@ Form: TypeAlias = DateForm | TimeForm | DurationForm | QuantityForm | Identifier
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A typed value said in a text: ``kind`` (date, time, duration, number, money, quantity, identifier, name,
-    quoted), the words, where
-    they stand (``start`` and ``end`` in characters of the text) and their normal form."""
+    quoted), the words, where they stand (``start`` and ``end`` in characters of the text) and their normal form."""
 
     kind: str
     text: str

@@ -26,8 +26,8 @@ def identifier_key(text: str) -> str:
 def looks_opaque(word: str) -> bool:
     """Whether a word without blanks is an identifier: digits mixed with letters or underscores, or a marked number.
 
-    Units, ordinals and compounds with a number ("7pm", "5kg", "top-10", "30-minute") are not; in capitals the last kind
-    is ("PNR-12").
+    Units, ordinals and compounds with a number ("7pm", "5kg", "top-10", "30-minute") are not; in capitals the last
+    kind is ("PNR-12").
     """
     folded = word.lower()
     if not _HAS_DIGIT.search(folded) or _ORDINARY.fullmatch(folded):

@@ -346,8 +346,7 @@ def _with_cents(text: str, original: str, whole: Fact, cents: Fact) -> Fact | No
 
 
 def _numbers(text: str, original: str) -> Iterator[Fact]:
-    """Numbers said in a folded text, left to right, with unit or currency. ``original`` gives the words of the
-    facts."""
+    """Numbers said in a folded text, left to right, with unit or currency. ``original`` gives the words of the facts."""
     pos = taken = 0
     while match := _START.search(text, pos):
         start = match.start()

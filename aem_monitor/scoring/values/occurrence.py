@@ -28,8 +28,7 @@ _TINY: Final = 12
 
 def trivial(value: JSON) -> bool:
     """Whether a value is too common to prove where it came from: empty values, booleans, tiny whole numbers, function
-    words and
-    words of one or two letters. A list or object is trivial if all it holds is."""
+    words and words of one or two letters. A list or object is trivial if all it holds is."""
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int | float):
@@ -90,9 +89,8 @@ def _embedded(text: str) -> JSON:
 
 def occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
     """The paths of the leaves of ``within`` that say ``value``: equal in typed, normal form, or, in a longer text, as
-    a whole run of
-    words or as one of its facts. Nothing fuzzy. A list or object occurs where each of its leaves does: the paths of
-    all, or none."""
+    a whole run of words or as one of its facts. Nothing fuzzy. A list or object occurs where each of its leaves does:
+    the paths of all, or none."""
     if isinstance(value, Mapping) or (isinstance(value, Sequence) and not isinstance(value, str)):
         return _container_occurrences(value, within, context)
     if isinstance(value, str):

@@ -1,8 +1,8 @@
 """Countries, regions and cities under all their names and codes.
 
 Data: GeoNames (CC BY 4.0), see ``data/README.md``; read from the package on first use and never changed. What
-GeoNames leaves out
-(everyday short names of countries, parts of the United Kingdom, Canadian and Australian regions) is listed here.
+GeoNames leaves out (everyday short names of countries, parts of the United Kingdom, Canadian and Australian regions)
+is listed here.
 """
 
 import gzip
@@ -161,8 +161,7 @@ def _ranked(table: dict[str, dict[Place, None]]) -> dict[str, tuple[Place, ...]]
 
 def _likely(places: tuple[Place, ...], key: str) -> tuple[Place, ...]:
     """Without the cities that bear the name of a country or region only as a second name: Mexico is not Mexico City
-    and Kansas not
-    Kansas City. A city of a million keeps the name of its region (New York)."""
+    and Kansas not Kansas City. A city of a million keeps the name of its region (New York)."""
     kinds = {place.kind for place in places}
     if not kinds & {"country", "region"}:
         return places
@@ -187,8 +186,7 @@ def _look_up(text: str, hinted: bool) -> tuple[Place, ...]:
 @remembered(8192)
 def read_place(text: str, *, hinted: bool = False) -> tuple[Place, ...]:
     """The places that a whole text may name, best first; () if it names none. Codes count in upper case, or where a
-    place is
-    due (``hinted``). "London, England" and "Sydney Australia" narrow the first part by the second."""
+    place is due (``hinted``). "London, England" and "Sydney Australia" narrow the first part by the second."""
     if not text or len(text) > 80 or any(char.isdigit() for char in text):
         return ()
     parts = [part for part in re.split(r"\s*,\s*", text.strip()) if part]

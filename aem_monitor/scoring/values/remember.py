@@ -18,8 +18,7 @@ def remembered(
     """Remember the answers for the last ``entries`` short texts and a few long ones.
 
     Golden texts and tool results are looked at again and again, agent texts once. A plain cache would keep thousands
-    of texts of any
-    size alive: here at most some 2 MB of long ones a function, and none over 20,000 characters.
+    of texts of any size alive: here at most some 2 MB of long ones a function, and none over 20,000 characters.
     """
 
     def decorate(function: Callable[Concatenate[str, P], R]) -> Callable[Concatenate[str, P], R]:

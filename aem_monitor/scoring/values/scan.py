@@ -26,8 +26,7 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind.
 
     Where recognisers overlap, dates go before times, durations, identifiers and numbers; an identifier that encloses
-    another finding
-    wins, so that the digits inside an order number are never a number.
+    another finding wins, so that the digits inside an order number are never a number.
     """
     if not text:
         return ()

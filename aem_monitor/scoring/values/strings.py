@@ -40,8 +40,8 @@ _GLUE: Final = frozenset(
 _WHOLE: Final = 0.3
 _EVEN: Final = 0.72
 """Weight of whole-text likeness against coverage, and the evidence at which half of the pairs are equivalent: fitted
-by logistic
-regression on half of the STS headline and post-editing pairs (balanced accuracy 0.83, on the other half 0.81)."""
+by logistic regression on half of the STS headline and post-editing pairs (balanced accuracy 0.83, on the other half
+0.81)."""
 
 _CLIPPED: Final = 6
 _MAX_FACTS: Final = 100
@@ -239,8 +239,7 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
 
 def _adds_fact(a: str, b: str, context: ValueContext) -> bool:
     """Whether one of two short texts says a typed value or a name of which the other says nothing. ("flights to
-    Rome", "flights to Rome
-    and Milan"): as an argument that asks for something else."""
+    Rome", "flights to Rome and Milan"): as an argument that asks for something else."""
     if scan(a, context.reference_date) or scan(b, context.reference_date):
         return True
     words_a, words_b = set(lemmas(a)), set(lemmas(b))

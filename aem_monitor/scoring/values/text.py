@@ -76,8 +76,7 @@ def _expands(short: list[str], long: list[str]) -> bool:
 
 def coverage(a: str, b: str, scorer: Scorer) -> tuple[float, float]:
     """How far the content words of each text are covered by the other: a shared word counts fully, a word left over
-    by its likeness to
-    the nearest word left over on the other side."""
+    by its likeness to the nearest word left over on the other side."""
     words_a, words_b = lemmas(a)[:_COVERED_WORDS], lemmas(b)[:_COVERED_WORDS]
     only_a = sorted(set(words_a) - set(words_b))
     only_b = sorted(set(words_b) - set(words_a))

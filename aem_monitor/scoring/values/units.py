@@ -1,8 +1,8 @@
 """Units of measure and currencies: spelling to dimension and size in base units.
 
 Sizes are exact (SI brochure, international yard and pound, US customary volumes). Currencies are dimensions of their
-own:
-nothing is converted between them. Temperature scales have an offset and are dimensions of their own for that reason.
+own: nothing is converted between them. Temperature scales have an offset and are dimensions of their own for that
+reason.
 """
 
 from collections.abc import Mapping

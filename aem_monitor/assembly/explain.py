@@ -148,7 +148,7 @@ def _why_nothing(node: Node) -> str:
         case SpanKind.TOOL:
             return "no turn of its own: the same call is reported by another span, or belongs to an agent below a tool"
         case SpanKind.AGENT | SpanKind.RUN:
-            return "no turn of its own: another span of the same invocation stands for it, or it is a side agent, or answers to one"
+            return "no turn of its own: another span of this invocation stands for it, or it is a side agent's"
 
 
 def _short(text: str) -> str:

@@ -4,13 +4,14 @@ Scoring and attribution are one pass, because what is expected of a turn depends
 passed (``lifting``), and why it failed on what they really returned (``explain``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from aem_monitor.attribution import entry
 from aem_monitor.attribution.action import ActionChecks, call_name, not_reached, structural_passed
 from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation, Healthy
-from aem_monitor.attribution.graph import TurnLinks
+from aem_monitor.attribution.graph import TurnLinks, leaves
 from aem_monitor.attribution.lifting import GoldenOrOwn, Lifting
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.attribution.reply import ReplyChecks
@@ -29,6 +30,7 @@ from aem_monitor.model.verdict import (
 )
 from aem_monitor.scoring.arguments import ArgumentComparer
 from aem_monitor.scoring.exchange import Assignment, Fitness, assign_calls
+from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
 
 
@@ -72,7 +74,9 @@ class _Evaluation:
             for turn in played.golden.turns:
                 self._add(entries, turn, entry.unscored(turn, played.index, chain, cause), None)
             return entries
-        assignment = assign_calls(self.run.dialog, played, self._fit, self._order(played), self._shares)
+        assignment = assign_calls(
+            self.run.dialog, played, self._fit, self._order(played), self._shares, self._expected_values
+        )
         self.allowed += assignment.allowed
         for turn in played.golden.turns:
             if isinstance(turn, ToolTurn):
@@ -100,6 +104,26 @@ class _Evaluation:
             return ActionChecks(self.run.dialog, turn, call, comparer).fit()
         except UnansweredError:
             return Fitness(0.5, clean=False)
+
+    def _expected_values(self, turn: ToolTurn, judged: Mapping[int, ToolCall]) -> dict[str, Sequence[JSON]]:
+        """The golden values of a call that never came, and what this run's own calls put in their place.
+
+        Calls of the same exchange have no outcome yet; that they answer an expectation is enough to look up a target.
+        """
+        links = self.links[turn.turn_no]
+        found: dict[str, list[JSON]] = {}
+        for (name, *_), value in leaves(turn.args):
+            values = found.setdefault(str(name), [])
+            with suppress(LookupError):
+                values.append(self.run.dialog.golden_form(value))
+        for (name, *_), lifts in links.lifts.items():
+            for lift in lifts:
+                outcome = self.outcomes.get(lift.turn_no)
+                call = judged.get(lift.turn_no) or (outcome.call if outcome else None)
+                if call is not None and call.result is not NOT_CAPTURED:
+                    steps = (step_into(call.result, path) for path in lift.paths)
+                    found.setdefault(str(name), []).extend(value for value in steps if value is not NOT_CAPTURED)
+        return dict(found)
 
     def _order(self, played: PlayedExchange) -> list[tuple[int, int]]:
         """(a, b) where b consumes a, unless both are in one order-invariant group."""

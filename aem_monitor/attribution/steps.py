@@ -100,6 +100,8 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
         ended_ns=run.last_ns,
         latency_seconds=run.latency_ns / 1e9,
         trace_ids=run.trace_ids,
+        # An explicit id decides alone, so that words can only have told where there is none.
+        recognised_by="id" if conversation.dialog_ids else "text",
     )
 
 

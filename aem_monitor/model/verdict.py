@@ -144,6 +144,7 @@ class RunResult:
     nothing could be scored. ``draft`` runs are stored and shown but enter no quality metric, gate or alert.
     ``revision`` counts changes after the run was final. ``latency_seconds`` is accumulated over the exchanges, the
     user's time left out. ``chain_length`` values of the turns are the golden's, never the actual ones.
+    ``recognised_by``: ``id`` if the spans name the dialog, ``text`` if only the user's words tell.
     """
 
     run_id: str

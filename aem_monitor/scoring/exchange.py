@@ -31,6 +31,9 @@ class Fitness:
 
 Fit = Callable[[ToolTurn, ToolCall], Fitness]
 
+Expected = Callable[[ToolTurn, Mapping[int, ToolCall]], Mapping[str, Sequence[JSON]]]
+"""``expected(turn, judged)``: the acceptable values of each argument, with those that this run's own calls returned."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extra:
@@ -71,11 +74,13 @@ def assign_calls(
     fit: Fit,
     before: Collection[tuple[int, int]],
     shared: Callable[[JSON, JSON], bool],
+    expected: Expected,
 ) -> Assignment:
     """Assign the calls of one exchange.
 
     ``before`` holds (a, b) turn numbers where b consumes a. ``shared(a, b)`` says whether two argument values are the
-    same and prove something (identifiers rather than booleans), for the wrong-tool rule.
+    same and prove something (identifiers rather than booleans); ``expected`` gives the values that a turn may share:
+    both for the wrong-tool rule.
     """
     turns = [turn for turn in played.golden.tools if turn.presence != "forbidden"]
     banned = [turn for turn in played.golden.tools if turn.presence == "forbidden"]
@@ -104,7 +109,7 @@ def assign_calls(
         if hit is not None:
             forbidden[turn.turn_no] = calls[hit]
             left.remove(hit)
-    return _with_leftovers(dialog, turns, judged, [calls[j] for j in left], forbidden, shared)
+    return _with_leftovers(dialog, turns, judged, [calls[j] for j in left], forbidden, shared, expected)
 
 
 def _with_leftovers(
@@ -114,6 +119,7 @@ def _with_leftovers(
     left: Sequence[ToolCall],
     forbidden: Mapping[int, ToolCall],
     shared: Callable[[JSON, JSON], bool],
+    expected: Expected,
 ) -> Assignment:
     attempts = dict.fromkeys(judged, 1)
     recovered: set[int] = set()
@@ -137,7 +143,7 @@ def _with_leftovers(
         else:
             unexpected.append(call)
     missing = [turn for turn in turns if turn.presence == "required" and turn.turn_no not in judged]
-    wrong = _wrong_calls(missing, unexpected, shared)
+    wrong = _wrong_calls(missing, unexpected, shared, {turn.turn_no: expected(turn, judged) for turn in missing})
     taken = {id(call) for call in wrong.values()}
     extras += [Extra(call, MismatchDetail.UNEXPECTED_CALL) for call in unexpected if id(call) not in taken]
     extras.sort(key=lambda extra: (extra.call.start_ns, extra.call.span_id or ""))
@@ -145,18 +151,27 @@ def _with_leftovers(
 
 
 def _wrong_calls(
-    missing: Sequence[ToolTurn], unexpected: Sequence[ToolCall], shared: Callable[[JSON, JSON], bool]
+    missing: Sequence[ToolTurn],
+    unexpected: Sequence[ToolCall],
+    shared: Callable[[JSON, JSON], bool],
+    values: Mapping[int, Mapping[str, Sequence[JSON]]],
 ) -> dict[int, ToolCall]:
     fits = {
         (i, j): weight
         for i, turn in enumerate(missing)
         for j, call in enumerate(unexpected)
-        if (weight := _kinship(turn, call, shared)) > 0
+        # The expected call itself, left over because it came before what it consumes, is no wrong tool.
+        if not same_call(turn, call) and (weight := _kinship(turn, call, shared, values[turn.turn_no])) > 0
     }
     return {missing[i].turn_no: unexpected[j] for i, j in assign(fits).items()}
 
 
-def _kinship(turn: ToolTurn, call: ToolCall, shared: Callable[[JSON, JSON], bool]) -> float:
+def _kinship(
+    turn: ToolTurn,
+    call: ToolCall,
+    shared: Callable[[JSON, JSON], bool],
+    values: Mapping[str, Sequence[JSON]],
+) -> float:
     """In (0, 1] where the call shares a target or at least half of the argument values with the turn, else 0.
 
     A value is shared whatever its argument is called, since other tools name the same target otherwise; a target is a
@@ -165,10 +180,12 @@ def _kinship(turn: ToolTurn, call: ToolCall, shared: Callable[[JSON, JSON], bool
     if not turn.args or not call.arguments:
         return 0.0
     actual = list(call.arguments.values())
-    met = [name for name, value in turn.args.items() if any(shared(other, value) for other in actual)]
-    target = any(
-        _identifies(name) and name in call.arguments and shared(call.arguments[name], turn.args[name]) for name in met
-    )
+
+    def is_met(name: str, others: Sequence[JSON]) -> bool:
+        return any(shared(other, value) for other in others for value in values.get(name, ()))
+
+    met = [name for name in turn.args if is_met(name, actual)]
+    target = any(_identifies(name) and name in call.arguments and is_met(name, [call.arguments[name]]) for name in met)
     share = len(met) / len(turn.args)
     if not target and share < 0.5:
         return 0.0

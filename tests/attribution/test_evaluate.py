@@ -165,6 +165,23 @@ def test_the_wrong_tool_on_the_right_target_is_one_turn() -> None:
     assert run_write(other) == {1: "root tool_mismatch wrong_tool", 2: "pass"}
 
 
+def test_the_target_of_a_wrong_tool_may_be_the_runs_own_value() -> None:
+    dialog = golden(
+        [
+            user("Refund it."),
+            tool(1, "orders.find", {"mail": "x@example.com"}, result={"order_id": "A-1"}),
+            tool(2, "shop.refund", {"order_id": "${1.result.order_id}", "amount": 5}),
+        ],
+        tools={"orders": {"read_only": ["find"]}},
+    )
+    found = Call("orders.find", {"mail": "x@example.com"}, {"order_id": "A-77"})
+    voucher = Call("vouchers.create", {"order_id": "A-77"}, {"ok": True})
+    assert words(judged(dialog, exchange("Refund it.", [found, voucher], "Done."))) == {
+        1: "pass",
+        2: "root tool_mismatch wrong_tool",
+    }
+
+
 def test_an_unrelated_write_is_another_turn() -> None:
     other = Call("mail.send", {"to": "x@example.com"}, {"ok": True})
     assert run_write(other) == {

@@ -123,12 +123,12 @@ def read_messages(value: JSON, default: Role) -> Messages:
 
 def read_message(value: JSON, default: Role) -> Message | None:
     """One message object, or the text or content of a message of role ``default``."""
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         value = _from_langchain(value)
-    if isinstance(value, Mapping) and ("parts" in value or "content" in value or "tool_calls" in value):
-        return _message(value, default)
-    if isinstance(value, Mapping) and "role" in value and not _is_block(value):
-        return _message(value, default)
+        if "parts" in value or "content" in value or "tool_calls" in value:
+            return _message(value, default)
+        if "role" in value and not _is_block(value):
+            return _message(value, default)
     parts = tuple(parts_of(value))
     return Message(default, parts) if parts else None
 
@@ -147,7 +147,7 @@ def _items(value: JSON, default: Role) -> list[Message]:
 def _from_langchain(value: Mapping[str, JSON]) -> Mapping[str, JSON]:
     """A serialised LangChain message as an ordinary one; anything else as it is."""
     inner = value.get("kwargs") if "lc" in value else value.get("data")
-    if isinstance(inner, Mapping):
+    if inner is not None and isinstance(inner, Mapping):
         kind = kind_of(inner) or kind_of(value)
         if kind in _ROLES and "content" in inner:
             return {**inner, "role": kind}
@@ -217,7 +217,7 @@ def _message(value: Mapping[str, JSON], default: Role) -> Message:
         elif content is not None:
             parts.extend(parts_of(content))
     calls = value.get("tool_calls")
-    if isinstance(calls, Sequence) and not isinstance(calls, str):
+    if calls and isinstance(calls, Sequence) and not isinstance(calls, str):
         parts.extend(part for call in calls if isinstance(call, Mapping) and (part := call_part(call)) is not None)
     reason = value.get("finish_reason")
     return Message(role, tuple(parts), reason if isinstance(reason, str) and reason else None)

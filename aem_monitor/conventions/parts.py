@@ -21,6 +21,9 @@ RESULT_TYPES: Final = frozenset(
     {"tool_call_response", "tool_response", "tool-result", "tool_result", "function_call_output", "tool_call_result"}
 )
 UNSPOKEN_TYPES: Final = frozenset({"reasoning", "thinking", "blob", "uri", "file", "image", "image_url", "audio"})
+_WRAPPERS: Final = frozenset(
+    {"toolUse", "toolResult", "function_call", "functionCall", "function_response", "functionResponse"}
+)
 _CALL_REPR: Final = re.compile(r"^\s*ResponseFunctionToolCall\(")
 _REPR_FIELD: Final = re.compile(r"\b(arguments|call_id|name)='((?:[^'\\]|\\.)*)'")
 
@@ -73,7 +76,7 @@ def parts_of(value: JSON, depth: int = _MAX_NESTING) -> Iterator[Part]:
         return
     if isinstance(value, str):
         yield _spoken(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):
         yield from _block(value, depth)
     elif isinstance(value, Sequence):
         for item in value:
@@ -96,14 +99,8 @@ def _spoken(text: str) -> Part:
 
 def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
     kind = kind_of(value)
-    if isinstance(value.get("toolUse"), Mapping):
-        kind, value = "tool_use", value["toolUse"]  # type: ignore[assignment]
-    elif isinstance(value.get("toolResult"), Mapping):
-        kind, value = "tool_result", value["toolResult"]  # type: ignore[assignment]
-    elif isinstance(called := value.get("function_call", value.get("functionCall")), Mapping):
-        kind, value = "tool_call", called
-    elif isinstance(answered := value.get("function_response", value.get("functionResponse")), Mapping):
-        kind, value = "tool_call_response", answered
+    if not _WRAPPERS.isdisjoint(value):
+        kind, value = _unwrapped(kind, value)
     if kind in UNSPOKEN_TYPES:
         return
     if kind is None and "name" in value and "arguments" in value:
@@ -118,13 +115,26 @@ def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
     if kind in RESULT_TYPES:
         yield result_part(value, None, NOT_CAPTURED)
         return
-    text = value.get("content") if value.get("content") is not None else value.get("text")
+    text = _first(value, "content", "text")
     if isinstance(text, Mapping) and isinstance(text.get("value"), str):
         text = text["value"]
     if text is not None:
         yield from parts_of(text, depth - 1)
     elif kind in TEXT_TYPES:
         yield TextPart(None)
+
+
+def _unwrapped(kind: str | None, value: Mapping[str, JSON]) -> tuple[str | None, Mapping[str, JSON]]:
+    """The call or result in a block that has it under a key of its own."""
+    if isinstance(used := value.get("toolUse"), Mapping):
+        return "tool_use", used
+    if isinstance(returned := value.get("toolResult"), Mapping):
+        return "tool_result", returned
+    if isinstance(called := value.get("function_call", value.get("functionCall")), Mapping):
+        return "tool_call", called
+    if isinstance(answered := value.get("function_response", value.get("functionResponse")), Mapping):
+        return "tool_call_response", answered
+    return kind, value
 
 
 def kind_of(value: Mapping[str, JSON]) -> str | None:
@@ -163,7 +173,11 @@ def result_part(value: Mapping[str, JSON], call_id: str | None, content: Capture
 
 
 def _first(value: Mapping[str, JSON], *keys: str) -> JSON:
-    return next((value[key] for key in keys if value.get(key) is not None), None)
+    for key in keys:
+        found = value.get(key)
+        if found is not None:
+            return found
+    return None
 
 
 def text_or_none(value: JSON) -> str | None:

@@ -1,7 +1,7 @@
 """Whether a reply is consistent with a reference reply, and as complete.
 
-Facts decide. An inconsistent edit of a text is closer to it than a faithful paraphrase, so similarity is no more than
-a hint of coverage, and only for what carries no fact.
+Facts decide. An inconsistent edit of a text is closer to it than a faithful paraphrase, so similarity is no more
+than a hint of coverage, and only for what carries no fact.
 """
 
 from collections import Counter
@@ -37,9 +37,9 @@ _COVERED: Final = 0.45
 @dataclass(frozen=True, slots=True)
 class ResponseJudgement:
     """``consistent``: no claim of the reply contradicts the reference or adds a fact that it does not know.
-    ``complete``: every claim of the reference is covered. None: cannot be judged. ``unsupported`` are the claims of
-    the reply at fault, ``missing`` those of the reference that are not covered; the ``facts`` of both are the ones at
-    fault. ``score`` in [0, 1] falls with both."""
+    ``complete``: every claim of the reference is covered. None: cannot be judged. ``unsupported`` are the claims
+    of the reply at fault, ``missing`` those of the reference that are not covered; the ``facts`` of both are the
+    ones at fault. ``score`` in [0, 1] falls with both."""
 
     consistent: bool | None
     complete: bool | None
@@ -84,8 +84,8 @@ class _Text:
         return Agreement.DIFFERENT
 
     def _numerals(self, fact: Fact) -> bool:
-        """Whether a bare number stands in the text as part of something else: of a name, an address, or the year of a
-        date."""
+        """Whether a bare number stands in the text as part of something else: of a name, an address, or the year
+        of a date."""
         if fact.text.isdigit() and fact.text in self.words:
             return True
         if not isinstance(fact.form, QuantityForm) or fact.form.value.denominator != 1:
@@ -133,7 +133,8 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
 
 
 def _unsupported(known: _Text, reply: _Text, given: _Text, scorer: Scorer) -> tuple[tuple[Claim, ...], bool]:
-    """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne out."""
+    """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne
+    out."""
     found, doubtful = [], False
     for claim in reply.claims:
         wrong = []
@@ -181,8 +182,8 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
 
 
 def _strangeness(claim: Claim, known: _Text, given: _Text, scorer: Scorer) -> str:
-    """Whether a statement is about something of which the reference knows nothing: many content words, hardly any of
-    them near one of the reference. A sentence or two of colour ("It seems to be popular") stays below."""
+    """Whether a statement is about something of which the reference knows nothing: many content words, hardly any
+    of them near one of the reference. A sentence or two of colour ("It seems to be popular") stays below."""
     if claim.asks or claim.phatic:
         return ""
     new = set(lemmas(claim.text)) - known.lemmas - given.lemmas - GENERIC

@@ -118,7 +118,8 @@ def _starts(one: str, other: str) -> bool:
 
 
 def conflicting_places(a: str, b: str) -> bool:
-    """Whether each text names a place that the other does not, and neither lies in the other's ("Cairo" for "Tunis")."""
+    """Whether each text names a place that the other does not, and neither lies in the other's ("Cairo" for
+    "Tunis")."""
     words_a, words_b = set(tokens(a)), set(tokens(b))
     only_a = [place for word in names(a) if words_b.isdisjoint(tokens(word)) for place in _known_place(word)]
     only_b = [place for word in names(b) if words_a.isdisjoint(tokens(word)) for place in _known_place(word)]

@@ -51,7 +51,8 @@ class _Read:
 
 
 def read_digits(text: str) -> tuple[Fraction, ...]:
-    """Readings of a numeral with separators, best first: "1,240" is 1240, "1.240" is 1.24 or else 1240, "5,00" is 5."""
+    """Readings of a numeral with separators, best first: "1,240" is 1240, "1.240" is 1.24 or else 1240, "5,00" is
+    5."""
     text = re.sub(r"[ '_]", "", text)
     if "," in text and "." in text:
         decimal = max(text.rfind(","), text.rfind("."))
@@ -346,7 +347,8 @@ def _with_cents(text: str, original: str, whole: Fact, cents: Fact) -> Fact | No
 
 
 def _numbers(text: str, original: str) -> Iterator[Fact]:
-    """Numbers said in a folded text, left to right, with unit or currency. ``original`` gives the words of the facts."""
+    """Numbers said in a folded text, left to right, with unit or currency. ``original`` gives the words of the
+    facts."""
     pos = taken = 0
     while match := _START.search(text, pos):
         start = match.start()

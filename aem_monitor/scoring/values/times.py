@@ -132,7 +132,8 @@ def _relative(match: re.Match[str]) -> tuple[int, int]:
 
 
 def scan_times(text: str, original: str, *, bare_hours: bool = False) -> Iterator[Fact]:
-    """Times of day in a folded text. A bare number is an hour only where ``bare_hours`` says that times are expected."""
+    """Times of day in a folded text. A bare number is an hour only where ``bare_hours`` says that times are
+    expected."""
     taken = 0
     for match in _CLOCK.finditer(text):
         form = _form(match, bare_hours)

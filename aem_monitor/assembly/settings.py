@@ -59,7 +59,7 @@ class AssemblySettings:
     error_prefixes: tuple[str, ...] = ("Error:",)
     tool_separators: tuple[str, ...] = (".", "__")
     tool_prefixes: tuple[str, ...] = ("functions.", "mcp__")
-    answer_tools: tuple[str, ...] = ("final_answer", "final_result")
+    answer_tools: tuple[str, ...] = ("final_answer", "final_result", "set_model_response")
 
     def split_tool(self, name: str) -> tuple[str, str | None]:
         """Tool and action of a whole name: ``reports.FilterData``, ``reports__FilterData``, ``mcp__server__tool``.

@@ -169,19 +169,24 @@ def _fill_results(
     *,
     blocks: bool,
 ) -> None:
-    """Results by call id, wherever they are reported; without ids in the order of the calls they follow."""
+    """Results by call id, wherever they are reported; without ids in the order of the calls they follow.
+
+    A history may have lost the ids that the model's output had: its results go by the tool's name and order then.
+    """
     for messages in _reports(members, steps):
-        unnamed = [request for request in requests if not request.call_ids]
-        for message in messages:
-            for part in message.results:
-                target = by_id.get(part.call_id) if part.call_id else _next_unnamed(unnamed, part)
-                if target is not None:
-                    _report(target, part, blocks=blocks)
+        parts = [part for message in messages for part in message.results]
+        named = {part.call_id for part in parts if part.call_id}
+        unnamed = [request for request in requests if named.isdisjoint(request.call_ids)]
+        for part in parts:
+            target = by_id.get(part.call_id) if part.call_id else _next_unnamed(unnamed, part)
+            if target is not None:
+                _report(target, part, blocks=blocks)
 
 
 def _next_unnamed(unnamed: list[Request], part: ResultPart) -> Request | None:
     for index, request in enumerate(unnamed):
-        if part.name is None or folded(part.name) == folded(request.name):
+        same = part.name is not None and folded(part.name) == folded(request.name)
+        if same or (part.name is None and not request.call_ids):
             return unnamed.pop(index)
     return None
 

@@ -118,6 +118,10 @@ def _single(fields: Mapping[str, JSON], role: Role) -> Messages:
     cut = False
     if isinstance(body.get("content"), str) and role is not Role.TOOL:
         body["content"], cut = read_content(str(body["content"]))
+    content = body.get("content")
+    if isinstance(content, Mapping) and "parts" in content:
+        # Google ADK puts a whole Gemini message there, of whatever role: history comes under the user's name too.
+        return _one(read_message(content, role), cut=cut)
     if isinstance(body.get("tool_calls"), str):
         parsed = parse_nested(body["tool_calls"])
         body["tool_calls"], cut = parsed.value, cut or parsed.truncated

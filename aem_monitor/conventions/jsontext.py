@@ -16,7 +16,7 @@ import orjson
 from aem_monitor.model.jsonvalue import JSON, AttributeValue
 
 MAX_DEPTH: Final = 64
-_REDACTION_MARKS: Final = ("[redacted", "<redacted", "__redacted__", "[scrubbed due to", "[filtered]")
+_REDACTION_MARKS: Final = ("[redacted", "<redacted", "__redacted__", "[scrubbed due to", "[filtered]", "<elided>")
 _LONGEST_MARK: Final = 80
 _WHITESPACE: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,6})?")

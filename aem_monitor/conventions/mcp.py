@@ -28,6 +28,7 @@ class MCP:
             return SpanReading(self.name, SpanKind.OTHER)
         reading = read_span(self.name, span, logs, SpanKind.TOOL)
         if reading.tool is not None and not reading.tool.name:
-            named = span.name.removeprefix("tools/call").strip()
+            # Client SDKs name only the span: "tools/call lookup_order", "MCP send tools/call lookup_order".
+            named = span.name.partition("tools/call")[2].strip()
             return replace(reading, tool=replace(reading.tool, name=named))
         return reading

@@ -31,6 +31,7 @@ from aem_monitor.model.jsonvalue import JSON
 
 _MAX_NESTING: Final = 8
 _KNOWN_TYPES: Final = TEXT_TYPES | CALL_TYPES | RESULT_TYPES | UNSPOKEN_TYPES
+_SINGLE_RESULT: Final = frozenset({"tool_call_id", "content"})
 _CONTENT_KEYS: Final = frozenset({"parts", "content", "tool_calls"})
 _IDENTIFIERS: Final = frozenset(
     {"name", "id", "call_id", "role", "type", "toolName", "tool_name", "toolUseId", "toolCallId", "tool_call_id"}
@@ -213,7 +214,7 @@ def _message(value: Mapping[str, JSON], default: Role) -> Message:
     for key in ("parts", "content"):
         content = value.get(key)
         if role is Role.TOOL and key == "content" and content is not None and not _has_typed_results(content):
-            parts.append(result_part(value, call_id, content))
+            parts.extend(_tool_results(value, call_id, content))
         elif content is not None:
             parts.extend(parts_of(content))
     calls = value.get("tool_calls")
@@ -221,6 +222,16 @@ def _message(value: Mapping[str, JSON], default: Role) -> Message:
         parts.extend(part for call in calls if isinstance(call, Mapping) and (part := call_part(call)) is not None)
     reason = value.get("finish_reason")
     return Message(role, tuple(parts), reason if isinstance(reason, str) and reason else None)
+
+
+def _tool_results(value: Mapping[str, JSON], call_id: str | None, content: JSON) -> list[Part]:
+    """The result that a tool message carries. Semantic Kernel puts those of several calls into one message:
+    ``[{"tool_call_id", "content"}, ..]``."""
+    if isinstance(content, Sequence) and not isinstance(content, str) and content:
+        several = [item for item in content if isinstance(item, Mapping) and item.keys() == _SINGLE_RESULT]
+        if len(several) == len(content):
+            return [result_part(item, None, item["content"]) for item in several]
+    return [result_part(value, call_id, content)]
 
 
 def _has_typed_results(content: JSON) -> bool:

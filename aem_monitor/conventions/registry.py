@@ -10,12 +10,15 @@ from importlib.metadata import entry_points
 from typing import Final, Protocol
 
 from aem_monitor.conventions.adk import ADK
+from aem_monitor.conventions.agentframework import AgentFramework
+from aem_monitor.conventions.autogen import AutoGen
 from aem_monitor.conventions.genai import GenAI
 from aem_monitor.conventions.mcp import MCP
 from aem_monitor.conventions.observed import LANGFUSE, LANGSMITH, MLFLOW
 from aem_monitor.conventions.openinference import OpenInference
 from aem_monitor.conventions.pydanticai import PydanticAI
 from aem_monitor.conventions.reading import SpanReading
+from aem_monitor.conventions.semantickernel import SemanticKernel
 from aem_monitor.conventions.strands import Strands
 from aem_monitor.conventions.traceloop import Traceloop
 from aem_monitor.conventions.vercel import Vercel
@@ -93,6 +96,9 @@ def registry() -> Registry:
             MLFLOW,
             PydanticAI(),
             MCP(),
+            SemanticKernel(),
+            AgentFramework(),
+            AutoGen(),
             GenAI(),
         )
     )

@@ -20,7 +20,7 @@ _BREAK: Final = re.compile(
     r"(?<!\bSept[.])(?<!\bOct[.])(?<!\bNov[.])(?<!\bDec[.])(?<!\bInc[.])(?<!\bLtd[.])(?<!\bCo[.])(?<!\bCorp[.])"
     r"(?<=[.!?])"
     r"[\"')\]]*\s+|(?<=[a-z\d][.!?])(?=[A-Z][a-z])|\n+|;\s+"
-    r"|,?\s{1,8}and\s+(?=(?:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
+    r"|,?\s{1,8}and\s+(?=(?i:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
     r"|,?\s{1,8}but\s+|,\s+however,?\s+)"
 )
 _ASKING: Final = re.compile(
@@ -72,6 +72,9 @@ SETTLED: Final = frozenset(
 )
 """Actions that all say that what was asked for has been settled."""
 
+_REACH: Final = 25
+"""Characters before a participle within which "will" or "if" makes it a plan or a condition."""
+
 _PHATIC_WORDS: Final = 10
 _DONE: Final = re.compile(
     r"\b(?:(?:has|have|had|'ve|is|was|are|were|been|being|gets?|got)\s+"
@@ -109,7 +112,7 @@ def claimed_action(text: str) -> str | None:
     """What a clause says has been done, as a participle; None for wishes, plans and conditions."""
     folded = flat(text)
     match = _DONE.search(folded)
-    if match is None or _FUTURE.search(folded, 0, match.start()):
+    if match is None or _FUTURE.search(folded, max(0, match.start() - _REACH), match.start()):
         return None
     return _VERB_OF[match["verb"]]
 

@@ -1,22 +1,37 @@
 """Whether a text is in the language that the rules know."""
 
+import re
 from typing import Final
 
-from aem_monitor.scoring.values.words import STOPWORDS, listed, tokens
+from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, tokens
 
-_ENOUGH_WORDS: Final = 6
-_COMMON: Final = STOPWORDS | frozenset(
-    listed("not no yes order please thank thanks hello found available ticket time day")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_PROOF: Final = 2
+_ENGLISH_TOO: Final = frozenset(listed("a an as do in is no on me so up us we he i or am for to of at by be per"))
+_FOREIGN: Final = (
+    frozenset(
+        listed(
+            "der die das und ist nicht ein eine einen ich sie ihr ihre ihnen wir mit von zu auf den dem des im wurde wird "
+            "haben hat le la les une du est sont pour dans que qui avec sur votre vous nous pas et ce cette el los las un una "
+            "es son para con su usted se lo al del ha han como muy il gli di che non sono della suo nel ed lei os um uma em "
+            "da foi seu sua voce nao com het een voor van niet zijn uw wij te bij naar jest nie na w z och att det som en med "
+            "har ikke og"
+        )
+    )
+    - _ENGLISH_TOO
 )
+"""Function words of the Latin-script languages that agents most often answer in, without those that are English
+words."""
 
 
 def is_english(text: str) -> bool:
-    """False for a text of some length with almost no English function words, or mostly in another script. Short texts
-    count as English: names, numbers and codes have no language."""
+    """False for a text mostly in another script, or with more function words of other languages than of English.
+    Names, numbers and codes have no language and count as English."""
     words = [word for word in tokens(text) if not any(char.isdigit() for char in word)]
     letters = [char for word in words for char in word]
     if letters and sum(char.isascii() for char in letters) < 0.7 * len(letters):
         return False
-    if len(words) < _ENOUGH_WORDS:
-        return True
-    return sum(word in _COMMON for word in words) >= 0.12 * len(words)
+    # Words in capitals are names: "El Paso, La Jolla" is no Spanish.
+    small = [flat(word) for word in _WORD.findall(text) if word.islower()]
+    foreign = sum(word in _FOREIGN for word in small)
+    return foreign < _PROOF or foreign <= sum(word in STOPWORDS for word in words)

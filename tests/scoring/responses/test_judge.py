@@ -73,6 +73,32 @@ def test_unsupported_claims_name_the_facts_at_fault() -> None:
     assert [fact.text for claim in judged.unsupported for fact in claim.facts] == ["1.3 million"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Su pedido ha sido enviado y llegará el jueves a su casa.",
+        "Votre commande a été expédiée et arrivera jeudi dans votre ville.",
+        "您的订单已经发货，将于周四送达。",
+        "Ваш заказ отправлен и прибудет в четверг.",
+    ],
+)
+def test_no_other_language_fails_a_reply(text: str) -> None:
+    assert verdict(SHIPPED, text) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "You'll get $20 back within five days.",
+        "Departure: 19:30, JFK airport.",
+        "Done.",
+        "El Paso, La Jolla, Los Gatos",
+    ],
+)
+def test_short_english_and_names_are_judged(text: str) -> None:
+    assert verdict(text + " Goodbye!", text)[0] is True
+
+
 def test_another_language_cannot_be_judged() -> None:
     judged = judge(SHIPPED, "Ihre Bestellung wurde heute verschickt und kommt bald bei Ihnen an.", TODAY, embedded())
     assert (judged.consistent, judged.complete, judged.uncertain) == (None, None, True)
@@ -188,6 +214,7 @@ def test_ways_of_saying_the_same_fact_are_no_new_facts(reference: str, response:
             "Your order has shipped. Engineers discovered leaking batteries inside several warehouse forklifts.",
         ),
         ("The meeting is with Anna Weber.", "The meeting is with Carl Weber."),
+        ("You'll get $20 back.", "You'll get $20 back within the week, and I've also upgraded your account."),
     ],
 )
 def test_a_politely_wrapped_or_half_right_claim_is_still_wrong(reference: str, response: str) -> None:

@@ -11,11 +11,11 @@ _ENGLISH_TOO: Final = frozenset(listed("a an as do in is no on me so up us we he
 _FOREIGN: Final = (
     frozenset(
         listed(
-            "der die das und ist nicht ein eine einen ich sie ihr ihre ihnen wir mit von zu auf den dem des im wurde wird "
-            "haben hat le la les une du est sont pour dans que qui avec sur votre vous nous pas et ce cette el los las un una "
-            "es son para con su usted se lo al del ha han como muy il gli di che non sono della suo nel ed lei os um uma em "
-            "da foi seu sua voce nao com het een voor van niet zijn uw wij te bij naar jest nie na w z och att det som en med "
-            "har ikke og"
+            "der die das und ist nicht ein eine einen ich sie ihr ihre ihnen wir mit von zu auf den dem des im "
+            "wurde wird haben hat le la les une du est sont pour dans que qui avec sur votre vous nous pas et ce "
+            "cette el los las un una es son para con su usted se lo al del ha han como muy il gli di che non sono "
+            "della suo nel ed lei os um uma em da foi seu sua voce nao com het een voor van niet zijn uw wij te "
+            "bij naar jest nie na w z och att det som en med har ikke og"
         )
     )
     - _ENGLISH_TOO

@@ -1,0 +1,116 @@
+"""What scoring one turn costs in a warm process, beside the time that a sentence encoder needs for one pair of texts.
+
+``python -m tests.benchmarks.score_turn [--pair-ms MS] [--turns N]``
+
+Each measured play has one scored turn, so that its time also pays for pairing the play and composing the result. "new
+texts" gives every play values and words of its own, as customers do; "same texts" repeats one play, as canaries do.
+Times are processor time, embedded scorer, medians over the plays. The pair is a number given, 19 ms unless told: about
+what all-MiniLM-L6-v2 takes for a pair of sentences under PyTorch on two shared cores. It is not measured here, PyTorch
+being too heavy to install for it.
+"""
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from aem_monitor.attribution.steps import Judge
+from aem_monitor.golden.dialog import Dialog
+from aem_monitor.golden.play import Run
+from aem_monitor.model.conversation import Exchange
+from aem_monitor.scoring.scorers import EmbeddedScorer
+from tests.playing import Call, agent, exchange, golden, runs, tool, user
+
+ASKED: Final = "Refund my damaged order, please."
+ACTION: Final = golden(
+    [
+        user(ASKED),
+        tool(
+            1,
+            "shop.refund",
+            {
+                "order_id": "A-1042",
+                "reason": "The item arrived damaged",
+                "amount": 59.9,
+                "pickup_date": "2026-12-03",
+                "notify": True,
+            },
+        ),
+    ]
+)
+RESPONSE: Final = golden(
+    [
+        user(ASKED),
+        agent(
+            1,
+            "I have refunded 59.90 USD for order A-1042. The courier will pick the parcel up on 3 December 2026, and "
+            "the money should reach your account within five working days.",
+            must_mention=["59.90 USD", "A-1042", "five working days"],
+        ),
+    ]
+)
+_REASONS: Final = ("The item was damaged on arrival", "arrived broken, box {n} was crushed", "damage to part {n}")
+_REPLIES: Final = (
+    "Done! $59.90 for A-1042 is on its way back to you (reference R-{n}). We collect the parcel on 2026-12-03.",
+    "Your refund R-{n} of 59.90 USD for order A-1042 is issued. It takes five working days. A courier comes Thursday.",
+    "I refunded order A-1042, but only {n} USD, since the return is late. You will hear from us within two weeks.",
+)
+
+
+def action_run(number: int) -> Run:
+    """One call of five arguments, some spelled differently, some wrong."""
+    values = {
+        "order_id": "A-1042" if number % 4 else f"A-{number}",
+        "reason": _REASONS[number % 3].format(n=number),
+        "amount": "59.90" if number % 5 else number,
+        "pickup_date": "3 December 2026",
+        "notify": "yes",
+    }
+    return _run(ACTION, exchange(ASKED, [Call("shop.refund", values, {"refund": f"R-{number}"})]))
+
+
+def response_run(number: int) -> Run:
+    """One reply of two or three sentences, some saying something else."""
+    return _run(RESPONSE, exchange(ASKED, reply=_REPLIES[number % 3].format(n=number)))
+
+
+def _run(dialog: Dialog, played: Exchange) -> Run:
+    (run,) = runs(dialog, played)
+    return run
+
+
+def median_us(judge: Judge, plays: Sequence[Run]) -> float:
+    """Microseconds for the verdict of a run."""
+    times = []
+    for run in plays:
+        start = time.process_time_ns()
+        judge.plan(run)
+        times.append(time.process_time_ns() - start)
+    return statistics.median(times) / 1000
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--pair-ms", type=float, default=19.0, help="milliseconds of one pair in a sentence encoder")
+    parser.add_argument("--turns", type=int, default=2000)
+    arguments = parser.parse_args()
+    judge = Judge(EmbeddedScorer())
+    print(f"one scored turn, warm; {platform.machine()}, Python {platform.python_version()}\n")
+    print(f"{'turn':<10}{'texts':<8}{'median us':>10}  of a pair at {arguments.pair_ms:g} ms")
+    kinds: Sequence[tuple[str, Callable[[int], Run]]] = (("action", action_run), ("response", response_run))
+    for name, make in kinds:
+        warm = [make(number) for number in range(200)]
+        new = [make(number) for number in range(1000, 1000 + arguments.turns)]
+        median_us(judge, warm)
+        for texts, plays in (("new", new), ("same", warm[:3] * (arguments.turns // 3))):
+            spent = median_us(judge, plays)
+            print(f"{name:<10}{texts:<8}{spent:>10.0f}  1/{arguments.pair_ms * 1000 / spent:.0f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,6 +23,8 @@ _TOKENIZER: Final = "tokenizers/l2_supercat_tokenizer_config.json"
 _TENSOR: Final = "embedding.weight"
 _MAX_CHARS: Final = 8192
 _CACHED_TEXTS: Final = 8192
+_FEW_TEXTS: Final = 16
+"""Up to so many texts are tokenised one by one: a batch wakes a pool of threads, and waits for it on a busy machine."""
 
 
 class EmbeddedScorer:
@@ -66,9 +68,8 @@ class EmbeddedScorer:
 
         matrix, tokenizer = self._loaded()
         missing = sorted(texts - self._vectors.keys())
-        encodings = tokenizer.encode_batch([text[:_MAX_CHARS] for text in missing], add_special_tokens=False)
-        for text, encoding in zip(missing, encodings, strict=True):
-            ids = np.asarray(encoding.ids, dtype=np.int64)
+        for text, found in zip(missing, _token_ids(tokenizer, [text[:_MAX_CHARS] for text in missing]), strict=True):
+            ids = np.asarray(found, dtype=np.int64)
             if not len(ids):
                 self._vectors[text] = np.zeros(matrix.shape[1], dtype=np.float32)
                 continue
@@ -99,6 +100,13 @@ class EmbeddedScorer:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return matrix, tokenizer
+
+
+def _token_ids(tokenizer: "Tokenizer", texts: Sequence[str]) -> list[list[int]]:
+    """The tokens of each text."""
+    if len(texts) <= _FEW_TEXTS:
+        return [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
 
 def _installed_package() -> Path:

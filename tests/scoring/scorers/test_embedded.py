@@ -27,6 +27,7 @@ def test_scores_lie_between_zero_and_one_and_are_symmetric() -> None:
 
 def test_a_batch_gives_what_single_calls_give() -> None:
     pairs = [("a short text", "a rather longer text about something else"), ("hello there", "hi"), ("x", "y")]
+    pairs += [(f"order {number}", f"the order of number {number}") for number in range(20)]
     assert embedded().score(pairs) == [embedded().score([pair])[0] for pair in pairs]
 
 

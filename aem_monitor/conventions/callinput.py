@@ -5,6 +5,7 @@ A decorator records ``{"args": [..], "kwargs": {..}}``, LangChain's callbacks an
 """
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,7 @@ from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
 _CALL_WRAPPER: Final = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})
+_CLASS_NAME: Final = re.compile(r"(?:[A-Z][a-z0-9]{1,40}){2,8}")
 _LONGEST_LITERAL: Final = 20_000
 _DEEPEST_LITERAL: Final = 40
 
@@ -63,8 +65,8 @@ def _named(args: list[JSON], named: Mapping[str, JSON], schema: JSON) -> CallInp
 
 
 def _is_class_name(value: JSON) -> bool:
-    """What an encoder leaves of ``self``."""
-    return isinstance(value, str) and value.isidentifier() and value[0].isupper()
+    """What an encoder leaves of ``self``; a word with one capital may be a value."""
+    return isinstance(value, str) and _CLASS_NAME.fullmatch(value) is not None
 
 
 def _object_of(text: str) -> JSON:

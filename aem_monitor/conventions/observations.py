@@ -54,7 +54,7 @@ def spoken(value: AttributeValue, role: Role) -> Messages:
     if isinstance(plain, str) and plain.lstrip()[:1] in ("{", "[", '"') and not redacted(plain):
         parsed = parse(plain)
         plain, cut = parsed.value, parsed.truncated
-    items = _said(plain, role, _MAX_WRAPPERS).items
+    items = _said(None if plain == "null" else plain, role, _MAX_WRAPPERS).items
     return Messages((*items[:-1], mark_cut(items[-1])), cut) if cut and items else Messages(items, cut)
 
 

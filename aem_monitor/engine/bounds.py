@@ -30,11 +30,11 @@ class Bounds:
         """Evict what is too much. Where the store fails, what it should have taken stays."""
         traces, cells = self._held.traces, self._held.cells
         if traces.size > settings.pending_max_bytes:
-            self._evict("bytes", lambda: traces.size > _ROOM * settings.pending_max_bytes, now)
+            self._evict("bytes", lambda: traces.size > _room(settings.pending_max_bytes), now)
         if len(traces) > settings.max_traces:
-            self._evict("spans", lambda: len(traces) > _ROOM * settings.max_traces, now)
+            self._evict("spans", lambda: len(traces) > _room(settings.max_traces), now)
         if len(cells) > settings.max_conversations:
-            self._evict_cells("conversations", lambda: len(cells) > _ROOM * settings.max_conversations, now)
+            self._evict_cells("conversations", lambda: len(cells) > _room(settings.max_conversations), now)
 
     def _evict(self, cause: str, too_much: Callable[[], bool], now: float) -> None:
         for trace_id in self._held.traces.pending():
@@ -69,3 +69,7 @@ class Bounds:
                 stored = self._recorder.finalise(state, now) and stored
             self._held.settle([trace for state in opened.runs if state.is_final for trace in state.run.trace_ids])
         return stored
+
+
+def _room(bound: int) -> int:
+    return max(1, int(_ROOM * bound))

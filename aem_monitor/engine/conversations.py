@@ -68,6 +68,10 @@ class Conversations:
             if state is not None:
                 numbers.taken(run.dialog.name, state.run.play)
                 self._grow(state, replace(run, play=state.run.play))
+            elif (unsure := self._unsure(run, numbers)) is not None:
+                state = unsure
+                numbers.taken(run.dialog.name, state.run.play)
+                self._grow(state, replace(run, play=state.run.play))
             elif numbers.is_fragment(run):
                 opened.fragment = True
                 continue
@@ -103,6 +107,13 @@ class Conversations:
                     return RunState(play.run_id, now, replace(run, play=play.play), stored_before=True)
         return None
 
+    def _unsure(self, run: Run, numbers: "_Numbers") -> RunState | None:
+        """The state of a run that this process stored without being told so; it is still to be counted."""
+        for state in self._held.runs.of_traces(run.trace_ids):
+            if state.unsure and not state.is_final and same_play(run, state) and numbers.is_stored(state.run_id):
+                return state
+        return None
+
     def _uncounted(self, run: Run, now: float) -> RunState:
         state = self._held.runs.get(run.run_id)
         if state is None:
@@ -129,6 +140,9 @@ class _Numbers:
         self._stored = stored
         self._used = {(play.dialog, play.play) for play in stored}
         self._last: dict[str, int] = {}
+
+    def is_stored(self, run_id: str) -> bool:
+        return any(play.run_id == run_id for play in self._stored)
 
     def taken(self, dialog: str, number: int) -> None:
         self._last[dialog] = max(number, self._last.get(dialog, 0))

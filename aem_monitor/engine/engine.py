@@ -180,22 +180,25 @@ class Engine:
         """Do what is due for a run; returns when to look at it again."""
         state, now = opened.runs[at], moment.now
         if state.is_final:
-            if state.changed and not state.stored_before and not self._recorder.revise(state, now):
+            if state.changed and state.may_be_revised and not self._recorder.revise(state, now):
                 return now + _STORE_RETRY_SECONDS
             state.changed = False
             return math.inf
         heard = self._held.traces.heard(state.run.trace_ids, state.opened_at)
         cut_at = self._timing.too_old(state)
-        complete_at = self._timing.complete(opened, state, heard, at == len(opened.runs) - 1, moment)
+        last = at == len(opened.runs) - 1
+        complete_at = self._timing.complete(opened, state, heard, last, moment)
         if min(complete_at, cut_at) > now:
+            state.complete_since = math.inf
             return min(complete_at, cut_at)
+        state.complete_since = min(state.complete_since, now)
         if complete_at > now and not state.expired:
             state.expired = True
             self._metrics.counter("aem_monitor_evicted_conversations_total", cause="age").inc()
         if state.changed or state.provisional is None:
             self._recorder.propose(state, now, partial=complete_at > now)
             state.changed = False
-        final_at = min(self._timing.grace_over(state, heard, moment), cut_at)
+        final_at = min(self._timing.grace_over(opened, state, heard, last, moment), cut_at)
         if final_at > now:
             return final_at
         return math.inf if self._recorder.finalise(state, now) else now + _STORE_RETRY_SECONDS

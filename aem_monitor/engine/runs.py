@@ -1,5 +1,6 @@
 """Open conversations, and the state of their runs."""
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -15,10 +16,11 @@ class RunState:
     """One run from its first span to its last revision. Times are wall clock seconds.
 
     ``run_id`` stays what it was when the run became final, whatever comes later. ``provisional`` is the verdict since
-    the run is complete, None before; ``final`` the one that was counted. ``stored_before`` marks a run that was final
-    before this process knew of it, of which only a part may have been read again: it is never judged anew.
-    ``changed``: spans came that the last verdict does not know. ``unsure``: storing failed, and may have succeeded all
-    the same. ``expired``: the run was cut at its greatest age. ``cell`` is the number of the cell it was last found in.
+    the run is complete (``complete_since``), None before; ``final`` the one that was counted. ``changed``: spans came
+    that the last verdict does not know. ``stored_before`` marks a run that was final before this process knew of it, of
+    which only a part may have been read again: it is never judged anew. Nor is an ``expired`` one, cut at its greatest
+    age. ``unsure``: storing failed, and may have succeeded all the same. ``cell`` is the number of the cell in which it
+    was last found.
     """
 
     run_id: str
@@ -26,6 +28,7 @@ class RunState:
     run: Run
     cell: int = 0
     changed: bool = True
+    complete_since: float = math.inf
     provisional: RunResult | None = None
     final: RunResult | None = None
     final_at: float = 0.0
@@ -37,6 +40,11 @@ class RunState:
     def is_final(self) -> bool:
         """Whether the run has been counted."""
         return self.stored_before or self.final is not None
+
+    @property
+    def may_be_revised(self) -> bool:
+        """Whether all that belongs to the final run is held, and more of it counts."""
+        return not self.stored_before and not self.expired
 
     @property
     def is_complete(self) -> bool:

@@ -33,16 +33,17 @@ class Timing:
 
     def complete(self, opened: OpenConversation, state: RunState, heard: float, last: bool, moment: Moment) -> float:
         """The run is complete; ``last`` says that no other play follows it in its conversation."""
-        if state.is_complete or not last or state.run.all_present or opened.conversation.ended:
+        if _ended(opened, state, last):
             return moment.now
         idle = self._settings.idle
         silence = min(idle, self._settings.wall_idle)
         return self._quiet(opened.conversation.last_ns, idle, heard, silence, moment)
 
-    def grace_over(self, state: RunState, heard: float, moment: Moment) -> float:
-        """The verdict of a complete run may become final."""
+    def grace_over(self, opened: OpenConversation, state: RunState, heard: float, last: bool, moment: Moment) -> float:
+        """The verdict of a complete run may become final: the grace has passed since it was complete."""
         grace = self._settings.grace
-        return self._quiet(state.run.last_ns, grace, heard, grace, moment)
+        event_seconds = grace if _ended(opened, state, last) else self._settings.idle + grace
+        return max(state.complete_since + grace, self._quiet(state.run.last_ns, event_seconds, heard, grace, moment))
 
     def too_old(self, state: RunState) -> float:
         """The run is cut, whatever it waits for."""
@@ -52,6 +53,8 @@ class Timing:
         """Nothing that comes can change a final run any more."""
         if state.stored_before:
             return heard + self._settings.grace
+        if state.expired:
+            return state.final_at + self._settings.late_window
         return max(state.final_at, heard) + self._settings.late_window
 
     def left_alone(self, last_ns: int, heard: float, moment: Moment) -> float:
@@ -71,3 +74,8 @@ class Timing:
             return moment.now
         given_up = heard + max(self._settings.pending_max_age, wall_seconds)
         return min(max(given_up, moment.now), moment.now + _POLL_EVENT_TIME)
+
+
+def _ended(opened: OpenConversation, state: RunState, last: bool) -> bool:
+    """Whether something says that nothing more belongs to the run, so that it need not be idle."""
+    return not last or state.run.all_present or opened.conversation.ended

@@ -1,7 +1,7 @@
 """An engine under a clock that the test moves, over a store in memory and the real pipeline."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -202,11 +202,14 @@ class Bench:
         """Every stored counter that is not zero, as a scrape shows it."""
         names = {total.metric for total in self.store.totals()}
         return {
-            (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+            (sample.name, tuple(sorted(sample.labels.items()))): round(sample.value, 6)
             for family in self.metrics.collect()
             for sample in family.samples
             if sample.value and (sample.name in names or family.name in names)
         }
+
+    def store_is_up(self) -> bool:
+        return self.recorder.store_up
 
     def releasable(self) -> dict[int, int]:
         return {partition: offset for (_, partition), offset in self.engine.releasable().items()}
@@ -225,7 +228,7 @@ Nonzero = dict[tuple[str, tuple[tuple[str, str], ...], float | None], tuple[floa
 
 def totals_of(results: Iterable[RunResult]) -> Nonzero:
     """The totals that these runs add up to, without the zeros."""
-    values: Counter[Any] = Counter()
+    values: dict[Any, float] = defaultdict(float)
     counts: Counter[Any] = Counter()
     for result in results:
         for one in increments(result, {"reports"}):

@@ -1,5 +1,6 @@
 """Whatever the order, the batches and the repetitions in which spans arrive within the grace: one outcome, replay's."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -37,7 +38,7 @@ def _recorded(name: str) -> tuple[Pipeline, tuple[Span, ...], tuple[LogRecord, .
 
 def _batches(items: Sequence[Span | LogRecord], cuts: Sequence[int]) -> list[Sequence[Span | LogRecord]]:
     edges = [0, *sorted(cut % (len(items) + 1) for cut in cuts), len(items)]
-    return [items[low:high] for low, high in zip(edges, edges[1:], strict=False)]
+    return [items[low:high] for low, high in itertools.pairwise(edges)]
 
 
 def _live(bench: Bench, batches: Sequence[Sequence[Span | LogRecord]], tick_after: frozenset[int]) -> None:

@@ -7,8 +7,8 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
-from aem_monitor.engine.runs import RunState
 from aem_monitor.engine.recorder import Recorder
+from aem_monitor.engine.runs import RunState
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
 from aem_monitor.metrics.registry import Metrics

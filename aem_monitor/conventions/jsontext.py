@@ -52,18 +52,17 @@ def parse_nested(value: JSON, levels: int = 3) -> Parsed:
     Only text that holds an object, an array or a quoted string is opened: ``"59.9"`` or ``"true"`` inside a value may
     be meant as text.
     """
-    truncated = False
-    is_json = False
+    opened: Parsed | None = None
     for _ in range(levels):
         if not isinstance(value, str) or value.lstrip(_WHITESPACE)[:1] not in ("{", "[", '"'):
             break
         parsed = parse(value)
         if not parsed.is_json:
             break
-        is_json = True
-        truncated = truncated or parsed.truncated
-        value = parsed.value
-    return Parsed(value, is_json, truncated)
+        cut = opened is not None and opened.truncated and not parsed.truncated
+        opened = Parsed(parsed.value, is_json=True, truncated=True) if cut else parsed
+        value = opened.value
+    return opened or Parsed(value, is_json=False)
 
 
 def redacted(text: str) -> bool:

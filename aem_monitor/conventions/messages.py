@@ -96,6 +96,8 @@ class Messages:
     truncated: bool = False
 
     def __add__(self, other: "Messages") -> "Messages":
+        if not other.items and not other.truncated:
+            return self
         return Messages(self.items + other.items, self.truncated or other.truncated)
 
     def __bool__(self) -> bool:

@@ -232,7 +232,7 @@ def _model(outline: _Outline) -> str | None:
 
 def _lost_within(group: Group) -> bool:
     """Whether a span below the outermost agent names a parent that never came."""
-    return bool(group.roots) and any(node.orphan for node in group.nodes if node not in group.roots)
+    return bool(group.roots) and any(node.lost_parent for node in group.nodes if node not in group.roots)
 
 
 def _ended(scope: Sequence[Node], settings: AssemblySettings) -> bool:

@@ -210,7 +210,7 @@ def _take_in_orphans(groups: list[Group], own_id: OwnId) -> list[Group]:
             if member.frame is None and not same:
                 member.frame = root
             host.members.append(member)
-        host.missing = True
+        host.missing = host.missing or root.lost_parent
     return kept
 
 
@@ -244,7 +244,7 @@ def _attach(loose: Iterable[Member], groups: Sequence[Group]) -> None:
         before = [one for one in groups if one.start <= node.start]
         owner = (inside or before or list(groups[:1]))[-1]
         owner.members.append(member)
-        owner.missing = owner.missing or lost
+        owner.missing = owner.missing or (lost and top.lost_parent)
 
 
 def _join_handoffs(groups: Sequence[Group]) -> list[Group]:
@@ -332,7 +332,7 @@ def _new_exchange(asked: Node, node: Node) -> bool:
 def _lost_parents(group: Group) -> bool:
     """Whether spans may be missing. One common parent that never came may be a service that exports nothing: then the
     last model call decides, since its input repeats everything that was called before its reply."""
-    orphans = [node for node in group.nodes if node.orphan]
+    orphans = [node for node in group.nodes if node.lost_parent]
     if not orphans:
         return False
     models = [one.node for one in group.of_kind(SpanKind.MODEL) if one.frame is None]

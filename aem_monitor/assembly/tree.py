@@ -9,7 +9,7 @@ from aem_monitor.conventions.attributes import text
 from aem_monitor.conventions.jsontext import canonical, to_json
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.registry import Registry
-from aem_monitor.model.jsonvalue import AttributeValue
+from aem_monitor.model.jsonvalue import JSON, AttributeValue
 from aem_monitor.model.span import LogRecord, Span
 
 RESOURCE: Final = "resource:"
@@ -38,6 +38,11 @@ class Node:
     def kind(self) -> SpanKind | None:
         """The reading's kind; None for a span of no agent."""
         return self.reading.kind if self.reading else None
+
+    @property
+    def lost_parent(self) -> bool:
+        """Whether the parent was in the same process and never came; a remote one may export nothing here."""
+        return self.orphan and self.span.parent_remote is not True
 
     @property
     def service(self) -> str:
@@ -163,5 +168,6 @@ def _text_of(span: Span) -> str:
     """A text that differs when the spans differ: the last resort that makes the choice free of arrival."""
     events = [[event.name, event.time_ns, to_json(event.attributes)] for event in span.events]
     resource, scope = to_json(span.resource.attributes), [span.scope.name, span.scope.version]
-    head = [span.parent_span_id, span.name, span.kind, span.start_ns, int(span.status_code), span.status_message]
-    return canonical([*head, to_json(span.attributes), events, resource, scope])
+    head: list[JSON] = [span.parent_span_id, span.parent_remote, span.name, span.kind, span.start_ns]
+    status: list[JSON] = [int(span.status_code), span.status_message]
+    return canonical([*head, *status, to_json(span.attributes), events, resource, scope])

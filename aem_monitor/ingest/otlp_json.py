@@ -26,7 +26,7 @@ from aem_monitor.ingest.otlp_values import (
     uint32,
 )
 from aem_monitor.ingest.prefilter import Prefilter
-from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent
+from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, parent_is_remote
 
 
 class Signal(Enum):
@@ -271,10 +271,11 @@ class _TraceReader(_Reader):
         status = span.get("status")
         if not isinstance(status, dict):
             status = {"code": status}
+        parent = self._parent(field(span, "parentSpanId", "parent_span_id"))
         return Span(
             trace_id=ids[0],
             span_id=ids[1],
-            parent_span_id=self._parent(field(span, "parentSpanId", "parent_span_id")),
+            parent_span_id=parent,
             name=self._values.text(span.get("name")),
             kind=span_kind(span.get("kind")),
             start_ns=nanoseconds(field(span, "startTimeUnixNano", "start_time_unix_nano")),
@@ -286,6 +287,7 @@ class _TraceReader(_Reader):
             resource=resource,
             scope=scope,
             dropped=self._dropped(span) if agent else 0,
+            parent_remote=parent_is_remote(uint32(span.get("flags"))) if parent is not None else None,
         )
 
     def _parent(self, value: Any) -> str | None:

@@ -27,7 +27,7 @@ from aem_monitor.ingest.otlp_proto_values import ProtoReader
 from aem_monitor.ingest.otlp_repair import repair
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.ingest.wire import LENGTH, WireError, count_field, field_slices, read_field
-from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, StatusCode
+from aem_monitor.model.span import LogRecord, Resource, Scope, Span, SpanEvent, StatusCode, parent_is_remote
 
 _ZERO_TRACE: Final = bytes(16)
 _ZERO_SPAN: Final = bytes(8)
@@ -210,10 +210,11 @@ class _TraceReader(ProtoReader):
 
     def _full(self, span: Any, resource: Resource, scope: Scope) -> Span:
         status = span.status
+        parent = self._parent(span.parent_span_id)
         return Span(
             span.trace_id.hex(),
             span.span_id.hex(),
-            self._parent(span.parent_span_id),
+            parent,
             self.text(span.name),
             span.kind if 0 <= span.kind <= _LAST_KIND else 0,
             _time(span.start_time_unix_nano),
@@ -228,13 +229,15 @@ class _TraceReader(ProtoReader):
             resource,
             scope,
             span.dropped_attributes_count + span.dropped_events_count,
+            None if parent is None else parent_is_remote(span.flags),
         )
 
     def _light(self, span: Any, resource: Resource, scope: Scope) -> Span:
+        parent = self._parent(span.parent_span_id)
         return Span(
             span.trace_id.hex(),
             span.span_id.hex(),
-            self._parent(span.parent_span_id),
+            parent,
             self.text(span.name),
             span.kind if 0 <= span.kind <= _LAST_KIND else 0,
             _time(span.start_time_unix_nano),
@@ -245,6 +248,7 @@ class _TraceReader(ProtoReader):
             "",
             resource,
             scope,
+            parent_remote=None if parent is None else parent_is_remote(span.flags),
         )
 
     def _parent(self, parent: bytes) -> str | None:

@@ -6,8 +6,17 @@ nanoseconds since the Unix epoch, ids are lower-case hexadecimal.
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Final
 
 from aem_monitor.model.jsonvalue import Attributes, AttributeValue
+
+_PARENT_REMOTENESS_KNOWN: Final = 0x100
+_PARENT_IS_REMOTE: Final = 0x200
+
+
+def parent_is_remote(flags: int) -> bool | None:
+    """What ``Span.flags`` says of the parent (``SPAN_FLAGS_CONTEXT_HAS_IS_REMOTE_MASK``, ``..IS_REMOTE_MASK``)."""
+    return bool(flags & _PARENT_IS_REMOTE) if flags & _PARENT_REMOTENESS_KNOWN else None
 
 
 class StatusCode(IntEnum):
@@ -47,7 +56,8 @@ class Span:
     """One span. ``parent_span_id`` is None for a root (missing, empty or all zeros on the wire).
 
     ``dropped`` counts attributes and events that the producer says it dropped; a span with more of them is less
-    complete than its twin.
+    complete than its twin. ``parent_remote`` says whether the parent came from another process over the wire; None when
+    the producer does not tell (SDKs before 2024 did not) and for a root.
     """
 
     trace_id: str
@@ -64,6 +74,7 @@ class Span:
     resource: Resource
     scope: Scope
     dropped: int = 0
+    parent_remote: bool | None = None
 
     @property
     def key(self) -> tuple[str, str]:

@@ -25,7 +25,10 @@ from tests.ingest.requests import (
     DATA,
     EVERYTHING,
     LIMITS,
+    PARENT,
+    SPAN,
     add_span,
+    agent_request,
     compliant_json,
     json_request,
     json_span,
@@ -122,6 +125,16 @@ def test_a_parent_that_is_none_makes_a_root(parent: Any, altered: dict[str, int]
     decoded = decode(json_request(json_span(parentSpanId=parent)))
     assert only(decoded).parent_span_id is None
     assert decoded.altered == altered
+
+
+@pytest.mark.parametrize(("flags", "remote"), [(0, None), (1, None), (0x101, False), (0x301, True), (0x200, None)])
+def test_the_flags_say_whether_the_parent_is_remote(flags: int, remote: bool | None) -> None:
+    request = agent_request(parent_span_id=PARENT, flags=flags)
+    add_span(request, {}, span_id=PARENT, parent_span_id=SPAN, flags=flags)
+    in_proto = decode_traces_proto(request.SerializeToString(), LIMITS, AGENTS)
+    for decoded in (decode(compliant_json(request)), in_proto):
+        assert [span.parent_remote for span in decoded.spans] == [remote, remote]
+    assert only(decode(compliant_json(agent_request(flags=flags)))).parent_remote is None
 
 
 def test_a_body_over_a_limit_is_refused() -> None:

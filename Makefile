@@ -1,6 +1,7 @@
 # make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: print and exit)
 # make test    the whole test suite, with a real Apache Kafka and a real Prometheus
 # make bench   what replay costs, as a ratio to bare protobuf parsing (ARGS='--spans 20000 --rounds 1': quickly)
+# make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
 # make lint types docs clean
 
 SHELL := /bin/bash
@@ -18,7 +19,7 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test bench services lint format types docs clean
+.PHONY: help demo test bench bench-values services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -31,6 +32,9 @@ test: $(DEV_STAMP) services
 
 bench: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.replay_throughput $(ARGS)
+
+bench-values: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.values $(ARGS)
 
 # Without them the tests that need a service are skipped, or fail where CI is set.
 services: $(DEV_STAMP)

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Protocol
 
 from aem_monitor.golden.dialog import Dialog, GoldenExchange
@@ -99,9 +100,11 @@ def run_id_of(agent: str, conversation_key: str, dialog: str, play: int) -> str:
 
 def runs_of(conversation: Conversation, dialog: Dialog, same: SameMessage, play_gap_ns: int) -> list[Run]:
     """Cut a recognised conversation into its plays, in time order."""
+    # Cutting, pairing and judging completeness compare the same few messages over and over.
+    known = cache(same)
     return [
-        _run(conversation, dialog, number, exchanges, same)
-        for number, exchanges in enumerate(split_plays(conversation.exchanges, dialog, same, play_gap_ns), start=1)
+        _run(conversation, dialog, number, exchanges, known)
+        for number, exchanges in enumerate(split_plays(conversation.exchanges, dialog, known, play_gap_ns), start=1)
     ]
 
 
@@ -120,16 +123,21 @@ def split_plays(
             continue
         current = plays[-1]
         starts = any(_agrees(exchange.user, text, same) for text in dialog.first_user)
-        exhausted = not dialog.open and _answers_last(current, dialog, same)
-        gap = exchange.start_ns - max(item.end_ns for item in current)
-        if starts and (exhausted or gap > play_gap_ns):
+        if starts and (_gap(current, exchange) > play_gap_ns or _answers_last(current, dialog, same)):
             plays.append([exchange])
         else:
             current.append(exchange)
     return [tuple(play) for play in plays]
 
 
+def _gap(played: Sequence[Exchange], following: Exchange) -> int:
+    return following.start_ns - max(item.end_ns for item in played)
+
+
 def _answers_last(played: Sequence[Exchange], dialog: Dialog, same: SameMessage) -> bool:
+    """Whether the last expected reply has come; never in an open dialog, which expects no last one."""
+    if dialog.open:
+        return False
     last = dialog.exchanges[-1]
     pairs = _pair(dialog.exchanges, played, same)
     at = pairs.get(len(dialog.exchanges) - 1)

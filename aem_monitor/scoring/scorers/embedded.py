@@ -64,10 +64,13 @@ class EmbeddedScorer:
         return min(max(cosine, 0.0), 1.0)
 
     def _embed(self, texts: set[str]) -> None:
+        # Not the difference of two sets: that walks through all vectors there are.
+        missing = sorted(text for text in texts if text not in self._vectors)
+        if not missing:
+            return
         import numpy as np
 
         matrix, tokenizer = self._loaded()
-        missing = sorted(texts - self._vectors.keys())
         for text, found in zip(missing, _token_ids(tokenizer, [text[:_MAX_CHARS] for text in missing]), strict=True):
             ids = np.asarray(found, dtype=np.int64)
             if not len(ids):

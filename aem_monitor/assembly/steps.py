@@ -144,8 +144,11 @@ def _merge(
         number = counted[content]
         counted[content] += 1
         known = by_id.get(call.call_id) if call.call_id else None
-        if known is None and number < len(by_content[content]):
-            candidate = by_content[content][number]
+        same = by_content[content]
+        # What a model asks for is not in its own input: an equal call there is an earlier one.
+        earlier = [one for one in same if one.round < place] if source.cumulative else same
+        if known is None and number < len(earlier):
+            candidate = earlier[number]
             # The same call under another id: an input history may say fc_.. where the output said call_..
             renamed = source.cumulative and not own_ids.intersection(candidate.call_ids)
             if not call.call_id or not candidate.call_ids or renamed:
@@ -153,7 +156,8 @@ def _merge(
         if known is None:
             known = Request(call.name, [], call.arguments, call.truncated, place, len(requests), step)
             requests.append(known)
-            by_content[content].append(known)
+            same.append(known)
+            same.sort(key=lambda one: one.round)
         elif known.arguments is None or (known.truncated and not call.truncated):
             known.arguments, known.truncated = call.arguments or known.arguments, call.truncated
         if call.call_id and call.call_id not in by_id:

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-_APPLICATION_IDS = ("session_id", "sessionId", "thread_id", "threadId", "conversation_id", "conversationId", "chat_id")
+_APPLICATION_IDS = (
+    *("session_id", "sessionId", "session.id", "thread_id", "threadId"),
+    *("conversation_id", "conversationId", "chat_id", "chatId"),
+)
 
 
 @dataclass(frozen=True, slots=True)

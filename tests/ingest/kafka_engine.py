@@ -13,6 +13,7 @@ from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
+from tests.ingest.requests import AGENTS
 from tests.services.agent import agent_spans
 from tests.services.collector import otlp_proto
 
@@ -48,14 +49,16 @@ class Queue:
 
 
 @contextmanager
-def running(settings: KafkaSettings, queue: Queue, causes: Counter[str] | None = None) -> Iterator[KafkaSource]:
+def running(
+    settings: KafkaSettings, queue: Queue, causes: Counter[str] | None = None, keep: Prefilter = AGENTS
+) -> Iterator[KafkaSource]:
     """A source that has been started; stopped and closed at the end. ``causes`` takes what it counts."""
     counted: Counter[str] = Counter() if causes is None else causes
 
     def count(cause: str, number: int) -> None:
         counted[cause] += number
 
-    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, count)
+    source = KafkaSource(settings, Limits(), keep, queue.submit, count)
     source.start()
     try:
         yield source

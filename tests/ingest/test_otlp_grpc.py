@@ -1,6 +1,5 @@
 """OTLP/gRPC: taken with the real exporters of the OpenTelemetry SDK, refused with the codes of the specification."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 import grpc
@@ -17,48 +16,15 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
 from aem_monitor.errors import ConfigError
-from aem_monitor.ingest.batch import Batch, EngineInput
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.otlp_grpc import OtlpGrpcSource
+from tests.ingest.receiver import LOGS, GrpcReceiver
 from tests.ingest.requests import AGENTS
-
-TRACES = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
-LOGS = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
-
-
-class Receiver:
-    """A running source with what it submitted and counted; ``room`` says whether the queue takes a batch."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.batches: list[Batch] = []
-        self.counted: Counter[str] = Counter()
-        self.room = True
-        self.source = OtlpGrpcSource("127.0.0.1", 0, limits, AGENTS, self._submit, self._count)
-        self.source.start()
-        self.target = "{}:{}".format(*self.source.address)
-        self.channel = grpc.insecure_channel(self.target)
-
-    def _submit(self, item: EngineInput, timeout: float) -> bool:
-        assert isinstance(item, Batch)
-        if self.room:
-            self.batches.append(item)
-        return self.room
-
-    def _count(self, cause: str, number: int) -> None:
-        self.counted[cause] += number
-
-    def export(self, message: bytes, method: str = TRACES, compression: grpc.Compression | None = None) -> bytes:
-        call: grpc.UnaryUnaryMultiCallable[bytes, bytes] = self.channel.unary_unary(method)
-        return bytes(call(message, timeout=20, compression=compression))
-
-    def close(self) -> None:
-        self.channel.close()
-        self.source.close(2)
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    running = Receiver(Limits(max_body_bytes=2**20))
+def receiver() -> Iterator[GrpcReceiver]:
+    running = GrpcReceiver(Limits(max_body_bytes=2**20))
     yield running
     running.close()
 
@@ -74,7 +40,7 @@ def request(**attributes: str) -> ExportTraceServiceRequest:
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
-def test_the_real_exporter_is_a_client(receiver: Receiver, compression: grpc.Compression) -> None:
+def test_the_real_exporter_is_a_client(receiver: GrpcReceiver, compression: grpc.Compression) -> None:
     exporter = OTLPSpanExporter(f"http://{receiver.target}", insecure=True, compression=compression)
     provider = TracerProvider(resource=Resource({"service.name": "shop", "service.version": "1.0"}))
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -89,14 +55,14 @@ def test_the_real_exporter_is_a_client(receiver: Receiver, compression: grpc.Com
     assert batch.decoded.size > 0
 
 
-def test_success_is_an_empty_response(receiver: Receiver) -> None:
+def test_success_is_an_empty_response(receiver: GrpcReceiver) -> None:
     assert receiver.export(request().SerializeToString()) == b""
     assert receiver.export(b"") == b""
     assert receiver.export(b"", LOGS) == b""
     assert len(receiver.batches) == 1
 
 
-def test_spans_without_ids_are_a_partial_success(receiver: Receiver) -> None:
+def test_spans_without_ids_are_a_partial_success(receiver: GrpcReceiver) -> None:
     message = request()
     message.resource_spans[0].scope_spans[0].spans[0].trace_id = b""
     response = ExportTraceServiceResponse.FromString(receiver.export(message.SerializeToString()))
@@ -104,7 +70,7 @@ def test_spans_without_ids_are_a_partial_success(receiver: Receiver) -> None:
     assert "trace and span id" in response.partial_success.error_message
 
 
-def test_a_full_queue_is_retryable_and_says_when(receiver: Receiver) -> None:
+def test_a_full_queue_is_retryable_and_says_when(receiver: GrpcReceiver) -> None:
     receiver.room = False
     with pytest.raises(grpc.RpcError) as caught:
         receiver.export(request().SerializeToString())
@@ -117,7 +83,7 @@ def test_a_full_queue_is_retryable_and_says_when(receiver: Receiver) -> None:
     assert receiver.counted == {"overloaded": 1}
 
 
-def test_broken_bytes_are_not_to_be_sent_again(receiver: Receiver) -> None:
+def test_broken_bytes_are_not_to_be_sent_again(receiver: GrpcReceiver) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         receiver.export(b"\x0a\xff\xff\xff")
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -125,7 +91,7 @@ def test_broken_bytes_are_not_to_be_sent_again(receiver: Receiver) -> None:
 
 
 @pytest.mark.parametrize("compression", [grpc.Compression.NoCompression, grpc.Compression.Gzip])
-def test_the_limit_counts_decompressed_bytes(receiver: Receiver, compression: grpc.Compression) -> None:
+def test_the_limit_counts_decompressed_bytes(receiver: GrpcReceiver, compression: grpc.Compression) -> None:
     large = request(text="x" * 2**21).SerializeToString()
     with pytest.raises(grpc.RpcError) as caught:
         receiver.export(large, compression=compression)
@@ -133,7 +99,7 @@ def test_the_limit_counts_decompressed_bytes(receiver: Receiver, compression: gr
     assert receiver.batches == []
 
 
-def test_after_stop_nothing_is_acknowledged(receiver: Receiver) -> None:
+def test_after_stop_nothing_is_acknowledged(receiver: GrpcReceiver) -> None:
     receiver.source.stop(1)
     assert not receiver.source.up
     with pytest.raises(grpc.RpcError) as caught:
@@ -141,7 +107,7 @@ def test_after_stop_nothing_is_acknowledged(receiver: Receiver) -> None:
     assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-def test_a_taken_port_names_the_setting(receiver: Receiver) -> None:
+def test_a_taken_port_names_the_setting(receiver: GrpcReceiver) -> None:
     host, port = receiver.source.address
     second = OtlpGrpcSource(host, port, Limits(), AGENTS, lambda *_: True, lambda *_: None)
     with pytest.raises(ConfigError, match=r"ingest\.otlp_grpc\.listen.*another port"):

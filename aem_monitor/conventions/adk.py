@@ -18,9 +18,10 @@ from dataclasses import replace
 from typing import Final
 
 from aem_monitor.conventions.genai import kind_of, read_span
+from aem_monitor.conventions.jsontext import to_json
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, mark_cut, read_messages
 from aem_monitor.conventions.observations import opened
-from aem_monitor.conventions.parts import CallPart, Part, ResultPart, TextPart
+from aem_monitor.conventions.parts import CallPart, Part, ResultPart, TextPart, read_arguments
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import Unwrapped, unwrap
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
@@ -87,8 +88,8 @@ def _tool(tool: ToolReading | None, attributes: Attributes, name: str | None) ->
     # The same text stands for no arguments at all: only together with an empty response it means that nothing was told.
     told = attributes.get(_ARGUMENTS) != _SWITCHED_OFF or attributes.get(_RESPONSE, _SWITCHED_OFF) != _SWITCHED_OFF
     if told and tool.arguments is None:
-        given, cut = opened(attributes.get(_ARGUMENTS))
-        if isinstance(given, Mapping):
+        given, cut = read_arguments(to_json(attributes.get(_ARGUMENTS)))
+        if given is not None:
             tool = replace(tool, arguments=given, arguments_truncated=cut)
     if told and tool.result is NOT_CAPTURED and _RESPONSE in attributes:
         tool = _with_result(tool, unwrap(_text(attributes, _RESPONSE)))

@@ -74,6 +74,22 @@ def events_of(span: Span, logs: Sequence[LogRecord]) -> tuple[GenAIEvent, ...]:
     return tuple(found)
 
 
+def read_events(value: AttributeValue) -> tuple[GenAIEvent, ...]:
+    """Events of one message each that an attribute lists (Pydantic AI before 1.0, Logfire): objects with
+    ``event.name``."""
+    plain = to_json(value)
+    if isinstance(plain, str):
+        plain = parse_nested(plain).value
+    if not isinstance(plain, Sequence) or isinstance(plain, str):
+        return ()
+    named = [(item.get("event.name"), item) for item in plain if isinstance(item, Mapping)]
+    return tuple(
+        GenAIEvent(name, item)
+        for name, item in named
+        if isinstance(name, str) and (name in MESSAGE_ROLES or name == CHOICE)
+    )
+
+
 def messages_of(events: Sequence[GenAIEvent]) -> EventMessages:
     """The messages of a model or agent span's events, in the order of the events.
 

@@ -17,6 +17,7 @@ from aem_monitor.model.jsonvalue import JSON, AttributeValue
 
 MAX_DEPTH: Final = 64
 _REDACTION_MARKS: Final = ("[redacted", "<redacted", "__redacted__", "[scrubbed due to", "[filtered]", "<elided>")
+_ANY_MARK: Final = re.compile("|".join(map(re.escape, _REDACTION_MARKS)), re.IGNORECASE)
 _LONGEST_MARK: Final = 80
 _WHITESPACE: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,6})?")
@@ -68,6 +69,36 @@ def parse_nested(value: JSON, levels: int = 3) -> Parsed:
 def redacted(text: str) -> bool:
     """Whether a text is the mark that an exporter leaves where it took content away; no content was captured then."""
     return len(text) <= _LONGEST_MARK and text.strip().lower().startswith(_REDACTION_MARKS)
+
+
+def without_redacted(value: JSON, text: JSON = None) -> tuple[JSON, bool]:
+    """A value without the members and items that were taken away, and whether there were any.
+
+    Exporters take single values out of arguments and results (``{"password": "[Scrubbed due to 'password']"}``). What
+    is left is known; a caller marks the whole as cut. ``text``: what the value was read from; when that names no mark,
+    nothing is searched.
+    """
+    if isinstance(text, str) and not _ANY_MARK.search(text):
+        return value, False
+    return _kept(value, MAX_DEPTH)
+
+
+def _kept(value: JSON, depth: int) -> tuple[JSON, bool]:
+    if isinstance(value, str) or depth == 0:
+        return value, False
+    if isinstance(value, Mapping):
+        pairs = {key: _kept(item, depth - 1) for key, item in value.items() if not _taken(item)}
+        lost = len(pairs) < len(value) or any(cut for _, cut in pairs.values())
+        return ({key: item for key, (item, _) in pairs.items()} if lost else value), lost
+    if isinstance(value, Sequence):
+        items = [_kept(item, depth - 1) for item in value if not _taken(item)]
+        lost = len(items) < len(value) or any(cut for _, cut in items)
+        return ([item for item, _ in items] if lost else value), lost
+    return value, False
+
+
+def _taken(value: JSON) -> bool:
+    return isinstance(value, str) and redacted(value)
 
 
 def to_json(value: AttributeValue, depth: int = MAX_DEPTH) -> JSON:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from aem_monitor.conventions.jsontext import parse_nested, redacted
+from aem_monitor.conventions.jsontext import parse_nested, redacted, without_redacted
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -61,13 +61,21 @@ Part: TypeAlias = TextPart | CallPart | ResultPart
 
 
 def read_arguments(value: JSON) -> tuple[Mapping[str, JSON] | None, bool]:
-    """Call arguments as an object, and whether they were cut; None when they are not an object at all."""
+    """Call arguments as an object, and whether they were cut; None when they are not an object at all.
+
+    Arguments of which single values were taken away count as cut.
+    """
+    cut = False
+    source = value
     if isinstance(value, str):
         if not value.strip():
             return {}, False
         parsed = parse_nested(value)
-        return (parsed.value, parsed.truncated) if isinstance(parsed.value, Mapping) else (None, parsed.truncated)
-    return (value, False) if isinstance(value, Mapping) else (None, False)
+        value, cut = parsed.value, parsed.truncated
+    if not isinstance(value, Mapping):
+        return None, cut
+    kept, lost = without_redacted(value, source)
+    return (kept if isinstance(kept, Mapping) else value), cut or lost
 
 
 def parts_of(value: JSON, depth: int = _MAX_NESTING) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aem_monitor.conventions.jsontext import parse_nested, redacted
+from aem_monitor.conventions.jsontext import parse_nested, redacted, without_redacted
 from aem_monitor.conventions.parts import kind_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
@@ -52,7 +52,8 @@ def unwrap(value: Captured, *, blocks: bool = False) -> Unwrapped:
         current, cut = parsed.value, cut or parsed.truncated
     if isinstance(current, str) and redacted(current):
         return Unwrapped(NOT_CAPTURED, failed=failed)
-    return Unwrapped(current, cut, failed)
+    kept, lost = without_redacted(current, value)
+    return Unwrapped(kept, cut or lost, failed)
 
 
 def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:

@@ -14,6 +14,7 @@ from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.assembly.steps import UNPLACED, ModelStep, Request, Round, model_steps, requests_of
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.jsontext import canonical
+from aem_monitor.conventions.messages import NO_MESSAGES, Messages
 from aem_monitor.conventions.reading import SpanKind, ToolReading
 from aem_monitor.conventions.results import Unwrapped
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured, ToolCall
@@ -58,7 +59,8 @@ def calls_of(group: Group, context: CallContext) -> tuple[ToolCall, ...]:
         )
     found: list[_Found] = []
     for number, members in enumerate(frames.values()):
-        found.extend(_frame_calls(members, number, context))
+        told = group.told.calls if members[0].frame is None else NO_MESSAGES
+        found.extend(_frame_calls(members, number, context, told))
     found.sort(key=lambda one: (one.call.start_ns, one.order))
     # Within one frame the rounds order the calls, whatever their clocks say; frames meet by time.
     ordered = _by_rounds(found)
@@ -86,10 +88,10 @@ def _by_rounds(found: Sequence[_Found]) -> list[_Found]:
     return [next(queues[one.frame]) for one in found]
 
 
-def _frame_calls(members: Sequence[Member], number: int, context: CallContext) -> list[_Found]:
+def _frame_calls(members: Sequence[Member], number: int, context: CallContext, told: Messages) -> list[_Found]:
     blocks = any(member.node.reading is not None and member.node.reading.blocks for member in members)
     steps = model_steps(members)
-    requests = requests_of(members, steps, blocks=blocks)
+    requests = requests_of(members, steps, blocks=blocks, told=told)
     tools = [member for member in members if member.node.kind is SpanKind.TOOL]
     nested = members[0].frame is not None
     pairs = _pair(tools, requests)

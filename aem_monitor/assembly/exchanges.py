@@ -7,6 +7,7 @@ from aem_monitor.assembly import identity
 from aem_monitor.assembly.calls import CallContext, calls_of, without_answers
 from aem_monitor.assembly.groups import Group
 from aem_monitor.assembly.names import folded
+from aem_monitor.assembly.reports import runs_of
 from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.assembly.speech import asks_for_calls, before_last_user, last_user, reply_of, tail, user_turns
 from aem_monitor.assembly.steps import ModelStep, model_steps
@@ -52,6 +53,7 @@ def read_exchange(
     calls, answer = without_answers(calls_of(group, context), settings)
     user, uncertain = _user(outline)
     response = _response(outline, answer, release, agent_name)
+    start = min(group.start, user.time_ns)
     end = max(group.end, response.time_ns if response else 0)
     scope = identity.scope_of(group, everything)
     return ExchangeReading(
@@ -66,7 +68,7 @@ def read_exchange(
         user=user,
         calls=calls,
         response=response,
-        start_ns=group.start,
+        start_ns=start,
         end_ns=end,
         root_seen=bool(group.roots),
         missing_parents=group.missing or _lost_within(group),
@@ -83,6 +85,8 @@ def read_exchange(
         dialog_ids=identity.all_of(scope, settings.dialog_id),
         run_ids=identity.all_of(scope, settings.run_id),
         ended=_ended(scope, settings),
+        runs=runs_of(group),
+        part=group.part,
         attributes=identity.attributes_of(scope),
     )
 
@@ -106,6 +110,8 @@ def _user(outline: _Outline) -> tuple[UserMessage, bool]:
         part = last_user(messages)
         if part is not None:
             return _message(part, messages, first), messages.truncated
+    if outline.group.told.user is not None:
+        return outline.group.told.user, False
     return UserMessage(None, first.start, first.span.span_id, first.span.trace_id, _any_cut(inputs)), False
 
 
@@ -126,6 +132,8 @@ def _response(
     last = outline.steps[-1] if outline.steps else None
     roots = outline.group.roots
     error = _reply_error(outline, replied=part is not None)
+    told = outline.group.told
+    part = part or told.reply
     text, cut = (part.text, part.truncated) if part is not None else _answer_text(answer)
     if not roots and text is None and error is None and not _finished(outline):
         return None
@@ -135,7 +143,7 @@ def _response(
     reading = node.reading
     return Response(
         text=text,
-        time_ns=node.end,
+        time_ns=max(node.end, told.end_ns),
         trace_id=node.span.trace_id,
         span_id=node.span.span_id,
         error=error,
@@ -187,6 +195,8 @@ def _reply_error(outline: _Outline, *, replied: bool) -> str | None:
             return node.reading.error
     if replied:
         return None
+    if outline.group.told.error is not None:
+        return outline.group.told.error
     if outline.steps and outline.steps[-1].error is not None:
         return outline.steps[-1].error
     failed = [node.reading.error for node in outline.invocations if node.reading and node.reading.error is not None]

@@ -141,6 +141,10 @@ def _why_nothing(node: Node) -> str:
     match reading.kind:
         case SpanKind.STEP:
             return "no turn of its own: a step between an agent and its calls, evidence for them"
+        case SpanKind.REPORT:
+            return (
+                "no turn of its own: an operation on a server's conversation; what it tells fills in the turns of a run"
+            )
         case SpanKind.OTHER:
             return "no turn: agent telemetry without a part in a conversation"
         case SpanKind.MODEL:

@@ -12,6 +12,7 @@ from typing import Final
 
 from aem_monitor.assembly.names import folded, handoff_target, same_tool
 from aem_monitor.assembly.speech import asks_for_calls, last_user, reply_of, user_turns
+from aem_monitor.assembly.told import NOTHING_TOLD, PartKind, Told
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.reading import SpanKind
 
@@ -35,11 +36,15 @@ class Member:
 @dataclass(eq=False, slots=True)
 class Group:
     """The spans of one exchange. ``roots`` are its outermost invocations: none where only model and tool calls were
-    seen, several where one hands over to the next. ``missing``: a parent within the group never came."""
+    seen, several where one hands over to the next. ``missing``: a parent within the group never came. ``told`` is what
+    operations on a server's conversation tell of it, ``part`` says that there is nothing else: its members are such
+    operations."""
 
     roots: list[Node] = field(default_factory=list)
     members: list[Member] = field(default_factory=list)
     missing: bool = False
+    told: Told = NOTHING_TOLD
+    part: PartKind | None = None
 
     @property
     def nodes(self) -> list[Node]:

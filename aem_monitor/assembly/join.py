@@ -21,7 +21,7 @@ def join(readings: Sequence[TraceReading], settings: AssemblySettings) -> list[C
     agent.
     """
     exchanges = [exchange for reading in readings for exchange in reading.exchanges]
-    found = [_conversation(group) for group in partition(exchanges)]
+    found = [conversation for group in partition(exchanges) if (conversation := _conversation(group)).exchanges]
     found.sort(key=lambda conversation: (conversation.first_ns, conversation.key, conversation.last_ns))
     return _with_unique_keys(found)
 
@@ -68,15 +68,17 @@ def _conversation(readings: Sequence[ExchangeReading]) -> Conversation:
 
 
 def _exchange(reading: ExchangeReading, traces: tuple[str, ...]) -> Exchange:
+    # A call without a name is known by its id alone: it happened, so that no call can be said not to have happened.
+    calls = tuple(call for call in reading.calls if call.name or call.span_id is not None)
     return Exchange(
         user=reading.user,
-        calls=reading.calls,
+        calls=calls,
         response=reading.response,
         start_ns=reading.start_ns,
         end_ns=reading.response.time_ns if reading.response is not None else reading.end_ns,
         trace_ids=traces,
         root_seen=reading.root_seen,
-        missing_parents=reading.missing_parents,
+        missing_parents=reading.missing_parents or len(calls) < len(reading.calls),
     )
 
 

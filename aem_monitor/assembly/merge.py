@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from aem_monitor.assembly.names import same_tool
 from aem_monitor.assembly.partition import is_twin, order_of
+from aem_monitor.assembly.parts import place_of, with_course, with_question
 from aem_monitor.assembly.speech import squeezed
+from aem_monitor.assembly.told import PartKind
 from aem_monitor.assembly.tracereading import ExchangeReading
 from aem_monitor.conventions.jsontext import canonical
 from aem_monitor.model.conversation import NOT_CAPTURED, ToolCall
@@ -16,7 +18,8 @@ def merge_readings(exchanges: Sequence[ExchangeReading]) -> list[tuple[ExchangeR
     """The exchanges of one conversation, each once, with the traces that tell of it; in time order."""
     merged: list[tuple[ExchangeReading, tuple[str, ...]]] = []
     fragments: list[ExchangeReading] = []
-    for exchange in sorted(exchanges, key=order_of):
+    parts = sorted((one for one in exchanges if one.part is not None), key=order_of)
+    for exchange in sorted((one for one in exchanges if one.part is None), key=order_of):
         if _is_fragment(exchange):
             fragments.append(exchange)
             continue
@@ -29,6 +32,7 @@ def merge_readings(exchanges: Sequence[ExchangeReading]) -> list[tuple[ExchangeR
         merged[index] = (joined, (*traces, exchange.trace_id))
     for fragment in fragments:
         _place_fragment(fragment, merged)
+    _add_parts(parts, merged)
     return [(_certain(one, merged[:at]), tuple(dict.fromkeys(traces))) for at, (one, traces) in enumerate(merged)]
 
 
@@ -122,6 +126,8 @@ def _match(base: Sequence[ToolCall], call: ToolCall, used: set[int]) -> int | No
 def _combined(one: ToolCall, other: ToolCall) -> ToolCall:
     """A call seen twice: the one with a span, filled from the other."""
     first, second = (one, other) if one.span_id is not None or other.span_id is None else (other, one)
+    if not first.name:
+        first, second = second, first
     changed = replace(first, round=one.round, error=first.error if first.error is not None else second.error)
     lacking = first.arguments is None or (first.arguments_truncated and not second.arguments_truncated)
     if lacking and second.arguments is not None:
@@ -144,6 +150,21 @@ def _place_fragment(fragment: ExchangeReading, merged: list[tuple[ExchangeReadin
     one, traces = merged[choice[0]]
     joined = replace(one, calls=merge_calls(one.calls, fragment.calls, later=False))
     merged[choice[0]] = (joined, (*traces, fragment.trace_id))
+
+
+def _add_parts(parts: Sequence[ExchangeReading], merged: list[tuple[ExchangeReading, tuple[str, ...]]]) -> None:
+    """What operations beside the runs tell, in time order; their places are those before anything is added."""
+    exchanges = [one for one, _ in merged]
+    for part, at in [(part, place_of(part, exchanges)) for part in parts]:
+        if at is None:
+            continue
+        known, traces = merged[at]
+        if part.part is PartKind.ASKED:
+            joined = with_question(known, part)
+        else:
+            joined = with_course(known, part, merge_calls(known.calls, part.calls, later=True))
+        if joined != known:
+            merged[at] = (joined, (*traces, part.trace_id))
 
 
 def _certain(exchange: ExchangeReading, before: Sequence[tuple[ExchangeReading, tuple[str, ...]]]) -> ExchangeReading:

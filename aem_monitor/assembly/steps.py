@@ -6,7 +6,7 @@ request of all of these.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
@@ -15,7 +15,7 @@ from aem_monitor.assembly.names import folded
 from aem_monitor.assembly.speech import tail
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.jsontext import canonical
-from aem_monitor.conventions.messages import Message, Messages
+from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role
 from aem_monitor.conventions.parts import CallPart, ResultPart
 from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.conventions.results import Unwrapped, unwrap
@@ -96,14 +96,18 @@ class _Source:
     cumulative: bool
 
 
-def requests_of(members: Sequence[Member], steps: Sequence[ModelStep], *, blocks: bool) -> list[Request]:
-    """The calls that the messages of one frame ask for, each once, with the results that messages report."""
+def requests_of(
+    members: Sequence[Member], steps: Sequence[ModelStep], *, blocks: bool, told: Messages = NO_MESSAGES
+) -> list[Request]:
+    """The calls that the messages of one frame ask for, each once, with the results that messages report. ``told`` are
+    further messages, from operations beside the spans."""
     requests: list[Request] = []
     by_id: dict[str, Request] = {}
     by_content: dict[tuple[str, str], list[Request]] = defaultdict(list)
-    for source in _sources(members, steps):
+    beside = _Source(list(_numbered((*_answered_alone(steps), *told.items), UNPLACED)), cumulative=False)
+    for source in (*_sources(members, steps), beside):
         _merge(source, requests, by_id, by_content)
-    _fill_results(requests, by_id, members, steps, blocks=blocks)
+    _fill_results(requests, by_id, (*_reports(members, steps), told.items), blocks=blocks)
     return requests
 
 
@@ -123,6 +127,15 @@ def _sources(members: Sequence[Member], steps: Sequence[ModelStep]) -> Iterator[
             yield _Source(list(_numbered(tail(reading.output), UNPLACED)), cumulative=False)
         elif reading.kind is SpanKind.STEP and not reading.evidence.truncated:
             yield _Source(list(_numbered(tail(reading.evidence), UNPLACED)), cumulative=False)
+
+
+def _answered_alone(steps: Sequence[ModelStep]) -> Iterator[Message]:
+    """Calls of which a first model input holds nothing but the results: the server keeps the rest of the conversation,
+    and another trace has the calls. They have no names here."""
+    items = steps[0].input.items if steps else ()
+    if all(message.results and not message.calls for message in items):
+        for message in items:
+            yield Message(Role.ASSISTANT, tuple(CallPart("", part.call_id) for part in message.results if part.call_id))
 
 
 def _numbered(items: Sequence[Message], index: int) -> Iterator[tuple[CallPart, Round, ModelStep | None]]:
@@ -160,6 +173,7 @@ def _merge(
             same.sort(key=lambda one: one.round)
         elif known.arguments is None or (known.truncated and not call.truncated):
             known.arguments, known.truncated = call.arguments or known.arguments, call.truncated
+            known.name = known.name or call.name
         if call.call_id and call.call_id not in by_id:
             known.call_ids.append(call.call_id)
             by_id[call.call_id] = known
@@ -168,8 +182,7 @@ def _merge(
 def _fill_results(
     requests: Sequence[Request],
     by_id: Mapping[str, Request],
-    members: Sequence[Member],
-    steps: Sequence[ModelStep],
+    reports: Iterable[Sequence[Message]],
     *,
     blocks: bool,
 ) -> None:
@@ -177,7 +190,7 @@ def _fill_results(
 
     A history may have lost the ids that the model's output had: its results go by the tool's name and order then.
     """
-    for messages in _reports(members, steps):
+    for messages in reports:
         parts = [part for message in messages for part in message.results]
         named = {part.call_id for part in parts if part.call_id}
         unnamed = [request for request in requests if named.isdisjoint(request.call_ids)]

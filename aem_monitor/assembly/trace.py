@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aem_monitor.assembly.exchanges import agent_names_of, read_exchange
 from aem_monitor.assembly.groups import find_groups
 from aem_monitor.assembly.identity import nearest_id
+from aem_monitor.assembly.reports import with_reports
 from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.assembly.tracereading import TraceReading
 from aem_monitor.assembly.tree import Node, build_forest
@@ -26,7 +27,8 @@ def read_trace(
 
     nodes = build_forest(spans, logs, registry)
     names = agent_names_of(nodes)
-    exchanges = [read_exchange(group, nodes, names, settings) for group in find_groups(nodes, own_id)]
+    groups = with_reports(nodes, find_groups(nodes, own_id), own_id)
+    exchanges = [read_exchange(group, nodes, names, settings) for group in groups]
     agents = [node for node in nodes if node.reading is not None] or nodes
     return TraceReading(
         trace_id=nodes[0].span.trace_id,

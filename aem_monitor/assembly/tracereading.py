@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from aem_monitor.assembly.told import PartKind
 from aem_monitor.model.conversation import Response, ToolCall, UserMessage
 from aem_monitor.model.jsonvalue import AttributeValue
 
@@ -24,7 +25,8 @@ class ExchangeReading:
     captured. ``answers`` are call ids whose results stand behind the last user message of the first model input: they
     tell that this is the continuation of an exchange. ``user_uncertain``: the user's text comes from a cut history and
     may be an older one. ``agentless``: no agent or runner span, only model and tool calls. ``parent`` is the span that
-    the outermost spans share.
+    the outermost spans share. ``runs`` are the ids of the runs on a server that the exchange is, None when it runs on
+    none. ``part``: all that this trace has are operations beside the run, see ``PartKind``; no exchange of its own.
     """
 
     trace_id: str
@@ -53,6 +55,8 @@ class ExchangeReading:
     dialog_ids: tuple[str, ...] = ()
     run_ids: tuple[str, ...] = ()
     ended: bool = False
+    runs: frozenset[str] | None = None
+    part: PartKind | None = None
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
 
     @property

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from aem_monitor.conventions.messages import NO_MESSAGES, Messages
+from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -20,7 +20,8 @@ class SpanKind(StrEnum):
     RUN is a runner's entry point around agents (``invoke_workflow``, ``handle_conversation_turn``), AGENT one agent's
     invocation, MODEL one model call, TOOL one tool call. STEP lies between (a loop cycle, a chain): its messages are
     evidence for calls and results, never the start of a turn. OTHER is agent telemetry without any part in a turn
-    (``create_agent``, embeddings, ``tools/list``); its ids still count.
+    (``create_agent``, embeddings, ``tools/list``); its ids still count. REPORT is an operation on a conversation that a
+    server keeps: what it tells belongs to the run that it names, wherever the span stands.
     """
 
     RUN = "run"
@@ -29,6 +30,7 @@ class SpanKind(StrEnum):
     TOOL = "tool"
     STEP = "step"
     OTHER = "other"
+    REPORT = "report"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +59,29 @@ class ToolReading:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """What an operation on a server's conversation tells: one message, or the calls of one step.
+
+    ``run`` is None for what the user put in: it belongs to the next run. ``at`` is the server's time of the step as ISO
+    text, None where not told. ``listed``: read from the server, perhaps long after and again and again.
+    """
+
+    message: Message
+    run: str | None = None
+    message_id: str | None = None
+    at: str | None = None
+    listed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class SpanReading:
     """What one span says.
 
     ``input`` and ``output`` are the messages that went in and came out, histories included: assembly takes the last
     user text of an input, and of the output the last assistant text. For an AGENT or RUN span ``output`` may hold the
-    whole run. ``evidence`` holds further messages (a loop step's) that name calls and results. ``error`` is the failure
-    text (possibly ``""``), None when the span does not say that it failed. ``derived`` holds attributes that are hidden
+    whole run. ``evidence`` holds further messages (a loop step's) that name calls and results. ``run`` is the server's
+    id of the run that the span is or asks about, ``reports`` what a REPORT tells. ``error`` is the failure text
+    (possibly ``""``), None when the span does not say that it failed. ``derived`` holds attributes that are hidden
     in structured values (``metadata`` JSON) or have to be corrected; they go before the span's own of the same name,
     None hides one. ``blocks``: the emitter wraps all tool results in Bedrock blocks. ``nested`` repeats
     ``gen_ai.invocation.is_nested``.
@@ -84,4 +102,6 @@ class SpanReading:
     error: str | None = None
     nested: bool | None = None
     blocks: bool = False
+    run: str | None = None
+    reports: tuple[Report, ...] = ()
     derived: Mapping[str, str | None] = field(default_factory=dict)

@@ -12,6 +12,8 @@ from typing import Final, Protocol
 from aem_monitor.conventions.adk import ADK
 from aem_monitor.conventions.agentframework import AgentFramework
 from aem_monitor.conventions.autogen import AutoGen
+from aem_monitor.conventions.azureagents import AzureAgents
+from aem_monitor.conventions.foundry import Foundry
 from aem_monitor.conventions.genai import GenAI
 from aem_monitor.conventions.mcp import MCP
 from aem_monitor.conventions.observed import LANGFUSE, LANGSMITH, MLFLOW
@@ -96,6 +98,8 @@ def registry() -> Registry:
             MLFLOW,
             PydanticAI(),
             MCP(),
+            AzureAgents(),
+            Foundry(),
             SemanticKernel(),
             AgentFramework(),
             AutoGen(),

@@ -11,7 +11,7 @@ from aem_monitor.assembly import join, read_trace
 from tests.assembly.recordings import REGISTRY, SETTINGS, TRACES, assembled, differences, load, recordings, sidecar_of
 
 FILES = recordings()
-NO_HISTORY = {"agno-flights.json", "fastmcp-sales.json", "crewai-refund.json", "smolagents-flights.json"}
+NO_HISTORY = {"agno-flights.json", "steps-flights.json", "fastmcp-sales.json", "crewai-refund.json", "smolagents-flights.json"}
 
 
 def test_there_are_recordings() -> None:

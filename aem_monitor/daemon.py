@@ -4,7 +4,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,7 +102,8 @@ class Daemon:
         return build_pipeline(dialogs, pipeline_settings(config), self._conventions, self._scorer)
 
     def _sources(self, config: Config, pipeline: Pipeline) -> tuple[Source, ...]:
-        keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
+        self._prefiltered = pipeline.recogniser.attributes
+        keep = build_prefilter(self._conventions, assembly_settings(config), self._prefiltered)
         bounds = limits(config)
         sources: list[Source] = []
         if config.ingest.otlp_http.enabled:
@@ -194,7 +195,7 @@ class Daemon:
                 successful.set(0)
                 message = f"the engine was busy for {_RELOAD_SECONDS:g} s; the old configuration stays in use"
                 return ReloadResult(ok=False, message=message)
-            kept = restart_needed(self._config, config)
+            kept = restart_needed(self._config, config, self._prefiltered, pipeline.recogniser.attributes)
             self._config, self._dialogs = config, dialogs
             self._loaded()
             message = f"{len(dialogs)} golden dialogs loaded"
@@ -305,10 +306,17 @@ def golden_tools(dialogs: Dialogs) -> frozenset[str]:
     return frozenset(expected | {item.tool_id for dialog in dialogs for item in dialog.forbidden})
 
 
-def restart_needed(old: Config, new: Config) -> list[str]:
-    """Sections whose change a reload does not carry out."""
+def restart_needed(
+    old: Config, new: Config, prefiltered: Collection[str] = (), attributes: Collection[str] = ()
+) -> list[str]:
+    """Sections whose change a reload does not carry out.
+
+    Sources let pass what they were started for (``prefiltered``): spans without agent content, kept for an attribute
+    by which dialogs are restricted, are only kept for those known at the start.
+    """
     fixed = ("ingest", "store", "metrics", "admin")
-    return [name for name in fixed if getattr(old, name) != getattr(new, name)]
+    changed = [name for name in fixed if getattr(old, name) != getattr(new, name)]
+    return changed if set(attributes) <= set(prefiltered) else [*changed, "recognise.where (new attributes)"]
 
 
 def grpc_source() -> "type[OtlpGrpcSource]":

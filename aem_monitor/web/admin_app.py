@@ -14,9 +14,11 @@ from starlette.routing import Route
 
 from aem_monitor.errors import AemMonitorError, StoreError
 from aem_monitor.model.render import evidence_object, result_object
+from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import Store, StoredRun
+from aem_monitor.store.records import MAX_PAGE
 from aem_monitor.web.json_response import StrictJSONResponse
-from aem_monitor.web.query import QueryError, cursor_text, run_filter
+from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, wants_provisional
 
 _log = logging.getLogger(__name__)
 
@@ -53,11 +55,17 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
 
     def runs(request: Request) -> Response:
         wanted = run_filter(request.query_params)
+        if wants_provisional(request.query_params):
+            open_runs = [one for one in store.provisional_runs(MAX_PAGE) if matches(one[0], wanted)]
+            return StrictJSONResponse({"runs": [_provisional(*one) for one in open_runs[: wanted.limit]], "next": None})
         found = store.runs(replace(wanted, limit=wanted.limit + 1))
         page = found[: wanted.limit]
         more = len(found) > len(page)
         return StrictJSONResponse(
-            {"runs": [_listed(one) for one in page], "next": cursor_text(page[-1].cursor) if more else None}
+            {
+                "runs": [{**_listed(one.result), **_stored(one)} for one in page],
+                "next": cursor_text(page[-1].cursor) if more else None,
+            }
         )
 
     def run(request: Request) -> Response:
@@ -92,8 +100,7 @@ def error_response(status: int, reason: str, message: str, headers: dict[str, st
     return StrictJSONResponse({"error": {"reason": reason, "message": message}}, status_code=status, headers=headers)
 
 
-def _listed(stored: StoredRun) -> dict[str, object]:
-    result = stored.result
+def _listed(result: RunResult) -> dict[str, object]:
     return {
         "run_id": result.run_id,
         **result_object(result),
@@ -104,8 +111,11 @@ def _listed(stored: StoredRun) -> dict[str, object]:
         "draft": result.draft,
         "started_ns": result.started_ns,
         "ended_ns": result.ended_ns,
-        **_stored(stored),
     }
+
+
+def _provisional(result: RunResult, made_at: float) -> dict[str, object]:
+    return {**_listed(result), "provisional": True, "stored_at": made_at}
 
 
 def _stored(stored: StoredRun) -> dict[str, object]:

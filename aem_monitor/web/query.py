@@ -7,6 +7,8 @@ from typing import Final, TypeVar
 
 from starlette.datastructures import QueryParams
 
+from aem_monitor.metrics.increments import run_outcome
+from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import RunFilter
 
 T = TypeVar("T")
@@ -15,7 +17,8 @@ DEFAULT_LIMIT: Final = 50
 MAX_LIMIT: Final = 500
 
 _TEXTS: Final = ("agent", "release", "model", "dialog", "conversation_id")
-_KNOWN: Final = frozenset({*_TEXTS, "result", "draft", "since", "until", "limit", "cursor"})
+_ONLY_FINAL: Final = ("since", "until", "cursor")
+_KNOWN: Final = frozenset({*_TEXTS, "result", "draft", "limit", "state", *_ONLY_FINAL})
 _RESULTS: Final = ("pass", "fail", "undecided")
 _DRAFT: Final = {"true": True, "false": False}
 
@@ -50,6 +53,33 @@ def run_filter(parameters: QueryParams) -> RunFilter:
         limit=_limit(parameters),
         after=_cursor(parameters),
     )
+
+
+def wants_provisional(parameters: QueryParams) -> bool:
+    """Whether runs are asked for whose verdict may still change, instead of final ones.
+
+    Raises:
+        QueryError: the state is unknown, or another parameter has a meaning for final runs only.
+    """
+    provisional = _one_of(parameters, "state", {"final": False, "provisional": True}) or False
+    for name in _ONLY_FINAL if provisional else ():
+        if name in parameters:
+            raise QueryError(f"{name} is of final runs; leave it out with state=provisional")
+    return provisional
+
+
+def matches(result: RunResult, wanted: RunFilter) -> bool:
+    """Whether a run that is not stored as final meets a filter."""
+    pairs = (
+        (wanted.agent, result.agent),
+        (wanted.release, result.release),
+        (wanted.model, result.model),
+        (wanted.dialog, result.dialog),
+        (wanted.conversation_id, result.conversation_id),
+        (wanted.draft, result.draft),
+        (wanted.outcome, run_outcome(result)),
+    )
+    return all(asked is None or asked == has for asked, has in pairs)
 
 
 def cursor_text(cursor: tuple[float, str]) -> str:

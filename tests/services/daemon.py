@@ -66,6 +66,11 @@ class Daemon:
         self._process = None
         return code
 
+    def signal(self, number: int) -> None:
+        """Send it a signal."""
+        assert self._process is not None
+        self._process.signal(number)
+
     def kill(self) -> None:
         """SIGKILL."""
         assert self._process is not None

@@ -116,6 +116,29 @@ def test_a_verdict_that_may_still_change_says_so(store: Store) -> None:
         assert "provisional" not in http.get("/api/v1/runs/r").json()
 
 
+def test_runs_in_their_grace_are_listed_apart_from_final_ones(store: Store) -> None:
+    store.record_final(run("final"), [], 1.0)
+    store.record_provisional(run("open"), 2.0)
+    store.record_provisional(run("other", agent="another"), 3.0)
+    with client(store) as http:
+
+        def listed(query: str) -> list[str]:
+            return [one["run_id"] for one in http.get(f"/api/v1/runs{query}").json()["runs"]]
+
+        assert listed("") == listed("?state=final") == ["final"]
+        assert listed("?state=provisional") == ["other", "open"]
+        assert listed("?state=provisional&agent=another") == ["other"]
+        assert listed("?state=provisional&limit=1") == ["other"]
+        (one, _) = http.get("/api/v1/runs?state=provisional").json()["runs"]
+        assert (one["provisional"], one["stored_at"]) == (True, 3.0)
+
+
+@pytest.mark.parametrize("query", ["state=open", "state=provisional&since=1", "state=provisional&cursor=x"])
+def test_a_state_that_makes_no_sense_is_a_400(store: Store, query: str) -> None:
+    with client(store) as http:
+        assert http.get(f"/api/v1/runs?{query}").status_code == 400
+
+
 def test_a_run_that_does_not_exist_is_a_404(store: Store) -> None:
     with client(store) as http:
         for run_id in ("nothing", "%00", "x" * 5000):

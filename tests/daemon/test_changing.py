@@ -1,0 +1,140 @@
+"""Reload, restart and the end of a daemon."""
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.daemon.running import PROFIT, RIGHT, Running, eventually
+from tests.services.agent import agent_spans
+from tests.services.collector import otlp_proto
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Running]:
+    daemon = Running(tmp_path)
+    daemon.start()
+    yield daemon
+    daemon.close()
+
+
+def _version(daemon: Running, version: int) -> None:
+    text = daemon.golden.read_text(encoding="utf-8")
+    lines = [f"version: {version}" if line.startswith("version:") else line for line in text.splitlines()]
+    daemon.golden.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _versions(daemon: Running) -> list[int]:
+    return sorted(run["dialog_version"] for run in daemon.api("/api/v1/runs")["runs"])
+
+
+def test_a_reload_swaps_the_golden_dialogs_for_what_comes_after(daemon: Running) -> None:
+    daemon.play()
+    eventually(lambda: daemon.scored(1), "scored by the first version")
+    _version(daemon, 41)
+    status, answer = daemon.reload()
+    assert status == 200
+    assert "1 golden dialog" in answer["message"]
+    daemon.play()
+    eventually(lambda: daemon.scored(2), "scored by the second version")
+    assert _versions(daemon)[-1] == 41
+    _version(daemon, 42)
+    daemon.signal(signal.SIGHUP)
+    eventually(lambda: daemon.log.count("Reloaded") == 2, "SIGHUP does the same")
+    daemon.play()
+    eventually(lambda: daemon.scored(3), "scored by the third version")
+    assert _versions(daemon)[-1] == 42
+    assert daemon.value("aem_monitor_config_last_reload_successful") == 1
+
+
+BAD = {
+    "bad YAML": ("aem-monitor.yaml", "golden: [\n", "aem-monitor.yaml:"),
+    "unknown key": ("aem-monitor.yaml", "golden:\n  paths: [golden]\nnonsense: 1\n", "aem-monitor.yaml:3"),
+    "bad golden file": (
+        "golden/sales-report.yaml",
+        "dialog: x\nversion: 1\nnonsense: 1\nturns: []\n",
+        "golden/sales-report.yaml:3",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "named"), list(BAD.values()), ids=list(BAD))
+def test_a_bad_reload_keeps_the_old_and_says_where_the_fault_is(
+    daemon: Running, name: str, text: str, named: str
+) -> None:
+    path = daemon.folder / name
+    good = path.read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    status, answer = daemon.reload()
+    assert status == 500
+    assert named in answer["error"]["message"]
+    assert "stays in use" in answer["error"]["message"]
+    assert named in daemon.log
+    assert daemon.value("aem_monitor_config_last_reload_successful") == 0
+    daemon.play(PROFIT)
+    eventually(lambda: daemon.scored(1), "the old dialog is still scored")
+    assert daemon.get("/-/ready") == 200
+    path.write_text(good, encoding="utf-8")
+    assert daemon.reload()[0] == 200
+    assert daemon.value("aem_monitor_config_last_reload_successful") == 1
+
+
+def test_what_only_a_restart_changes_is_said(daemon: Running) -> None:
+    path = daemon.folder / "aem-monitor.yaml"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "metrics": {**document["metrics"], "max_label_values": 77}}))
+    status, answer = daemon.reload()
+    assert status == 200
+    assert "restart" in answer["message"]
+    assert "metrics" in answer["message"]
+
+
+def test_counters_go_on_after_a_restart(daemon: Running) -> None:
+    daemon.play(PROFIT, "2.0.0")
+    eventually(lambda: daemon.scored(1), "scored")
+    counters = [
+        line for line in daemon.metrics("text/plain").splitlines() if line.startswith(("aem_turns", "aem_root"))
+    ]
+    seen = daemon.value("aem_release_first_seen_timestamp_seconds")
+    assert daemon.stop() == 0
+    daemon.start()
+    assert daemon.scored(1)
+    after = daemon.metrics("text/plain").splitlines()
+    assert [line for line in counters if line not in after] == []
+    assert daemon.value("aem_release_first_seen_timestamp_seconds") == pytest.approx(seen, abs=1)
+    daemon.play(RIGHT, "2.0.0")
+    eventually(lambda: daemon.scored(2), "and goes on")
+
+
+def test_the_same_spans_again_after_a_restart_are_counted_once(tmp_path: Path) -> None:
+    daemon = Running(tmp_path)
+    try:
+        daemon.start()
+        body = otlp_proto(agent_spans("again", RIGHT, attributes={"aem.dialog.id": "sales-report"}))
+        daemon.post(body)
+        eventually(lambda: daemon.scored(1), "scored")
+        assert daemon.stop() == 0
+        daemon.start()
+        daemon.post(body)
+        eventually(lambda: daemon.value("aem_monitor_duplicate_spans_total") == 5, "seen before")
+        assert daemon.scored(1)
+    finally:
+        daemon.close()
+
+
+def test_sigterm_scores_what_is_complete_and_exits_0(tmp_path: Path) -> None:
+    """OTLP cannot send again: what the grace still holds must not be lost with the process."""
+    daemon = Running(tmp_path, assembly={"grace": "10m", "idle": "20m"})
+    try:
+        daemon.start()
+        conversation = daemon.play()
+        assert daemon.stop() == 0
+        daemon.start()
+        (run,) = daemon.api(f"/api/v1/runs?conversation_id={conversation}")["runs"]
+        assert run["test_pass"] is True
+        assert daemon.scored(1)
+        assert "Traceback" not in daemon.log
+    finally:
+        daemon.close()

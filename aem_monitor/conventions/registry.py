@@ -15,11 +15,12 @@ from aem_monitor.conventions.autogen import AutoGen
 from aem_monitor.conventions.azureagents import AzureAgents
 from aem_monitor.conventions.foundry import Foundry
 from aem_monitor.conventions.genai import GenAI
+from aem_monitor.conventions.logfire import Logfire
 from aem_monitor.conventions.mcp import MCP
 from aem_monitor.conventions.observed import LANGFUSE, LANGSMITH, MLFLOW
 from aem_monitor.conventions.openinference import OpenInference
 from aem_monitor.conventions.pydanticai import PydanticAI
-from aem_monitor.conventions.reading import SpanReading
+from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.semantickernel import SemanticKernel
 from aem_monitor.conventions.strands import Strands
 from aem_monitor.conventions.traceloop import Traceloop
@@ -60,9 +61,15 @@ class Registry:
         self.markers: Final = tuple(dict.fromkeys(marker for one in self.conventions for marker in one.markers))
 
     def read(self, span: Span, logs: Sequence[LogRecord] = ()) -> SpanReading | None:
-        """What the first convention that knows the span reads from it; None for a span of no agent."""
+        """What the first convention that knows the span reads from it; None for a span of no agent.
+
+        A pending span, by which Logfire announces a span of any instrumentation when it begins, repeats the beginning
+        of that span under an id of its own: it has no part in a turn.
+        """
         for convention in self.conventions:
             if convention.detect(span):
+                if span.attributes.get("logfire.span_type") == "pending_span":
+                    return SpanReading(convention.name, SpanKind.OTHER)
                 return convention.read(span, logs)
         return None
 
@@ -97,6 +104,7 @@ def registry() -> Registry:
             ADK(),
             MLFLOW,
             PydanticAI(),
+            Logfire(),
             MCP(),
             AzureAgents(),
             Foundry(),

@@ -205,19 +205,6 @@ class Store:
         query = select(schema.totals).where(schema.totals.c.replica == (self.replica if replica is None else replica))
         return self._read("load the totals", lambda connection: [total_of(row) for row in connection.execute(query)])
 
-    def run_of_trace(self, trace_ids: Iterable[str]) -> dict[str, str]:
-        """Run id by trace id, for those traces whose run is final; of several runs the one stored last."""
-
-        def read(connection: Connection) -> dict[str, str]:
-            found: dict[str, str] = {}
-            table = schema.run_traces
-            for chunk in chunks(trace_ids):
-                query = select(table).where(table.c.trace_id.in_(chunk)).order_by(table.c.stored_at, table.c.run_id)
-                found.update((row.trace_id, row.run_id) for row in connection.execute(query))
-            return found
-
-        return self._read("look up traces", read)
-
     def plays_of_traces(self, trace_ids: Iterable[str]) -> dict[str, list[StoredPlay]]:
         """The final runs that each trace belongs to; traces without one are missing."""
         return self._read("look up traces", lambda connection: load_plays_of_traces(connection, trace_ids))

@@ -52,7 +52,7 @@ class StoreContract:
         assert store.run("run-1") is None
         assert store.totals() == []
         assert store.positions() == {}
-        assert store.run_of_trace(["trace of run-1"]) == {}
+        assert store.plays_of_traces(["trace of run-1"]) == {}
         assert store.record_final(run(), [PASSED], stored_at=100.0) is True
 
     def test_positions_are_stored_with_the_verdict(self, store: Store) -> None:
@@ -64,11 +64,34 @@ class StoreContract:
     def test_traces_lead_to_their_run(self, store: Store) -> None:
         store.record_final(run("run-1", trace_ids=("t1", "t2", "t1")), [], stored_at=100.0)
         store.record_final(run("run-2", trace_ids=("t2",)), [], stored_at=101.0)
-        assert store.run_of_trace(["t1", "t2", "t3"]) == {"t1": "run-1", "t2": "run-2"}
+        found = store.plays_of_traces(["t1", "t2", "t3"])
+        assert {trace: {play.run_id for play in plays} for trace, plays in found.items()} == {
+            "t1": {"run-1"},
+            "t2": {"run-1", "run-2"},
+        }
+        store.record_revision(run("run-1", failing(1), trace_ids=("t1", "t4")), "late_span", stored_at=110.0)
+        (known,) = store.plays_of_traces(["t4"])["t4"]
+        result = run("run-1")
+        assert (known.agent, known.conversation_key, known.dialog) == (
+            result.agent,
+            result.conversation_key,
+            result.dialog,
+        )
+        assert (known.play, known.started_ns, known.ended_ns) == (result.play, result.started_ns, result.ended_ns)
+
+    def test_a_conversation_leads_to_its_plays(self, store: Store) -> None:
+        for number in (1, 2, 3):
+            store.record_final(run(f"run-{number}", play=number, conversation_key="c"), [], stored_at=100.0 + number)
+        store.record_revision(run("run-2", failing(1), play=2, conversation_key="c"), "late_span", stored_at=110.0)
+        store.record_final(run("run-4", conversation_key="d"), [], stored_at=104.0)
+        agent = run().agent
+        assert [play.run_id for play in store.plays(agent, "c")] == ["run-3", "run-2", "run-1"]
+        assert store.plays(agent, "e") == []
+        assert store.plays("another", "c") == []
 
     def test_any_number_of_traces_can_be_asked_for(self, store: Store) -> None:
         store.record_final(run("run-1", trace_ids=("t777",)), [], stored_at=100.0)
-        assert store.run_of_trace(f"t{number}" for number in range(5000)) == {"t777": "run-1"}
+        assert list(store.plays_of_traces(f"t{number}" for number in range(5000))) == ["t777"]
 
     # Provisional verdicts
 
@@ -79,8 +102,14 @@ class StoreContract:
         assert store.provisional_run("run-1") == (run("run-1", turn(1), failing(2)), 95.0)
         assert store.provisional_run("run-2") is None
         assert store.runs() == []
-        assert store.run_of_trace(["trace of run-1"]) == {}
+        assert store.plays_of_traces(["trace of run-1"]) == {}
         assert store.last_runs() == {}
+
+    def test_a_provisional_verdict_can_be_withdrawn(self, store: Store) -> None:
+        store.record_provisional(run("run-1"), stored_at=90.0)
+        store.record_provisional(run("run-2"), stored_at=90.0)
+        store.drop_provisional(["run-1", "never there"])
+        assert [result.run_id for result, _ in store.provisional_runs()] == ["run-2"]
 
     def test_a_provisional_verdict_is_gone_when_the_run_is_final(self, store: Store) -> None:
         store.record_provisional(run("run-1"), stored_at=90.0)
@@ -201,7 +230,7 @@ class StoreContract:
         store.store_answers("embedded", {"new": 0.5}, stored_at=200.0)
         assert store.retain(before=200.0) == 1
         assert [stored.result.run_id for stored in store.runs()] == ["run-2"]
-        assert store.run_of_trace(["trace of run-1", "trace of run-2"]) == {"trace of run-2": "run-2"}
+        assert list(store.plays_of_traces(["trace of run-1", "trace of run-2"])) == ["trace of run-2"]
         assert store.answers(["old", "new"], "embedded") == {"new": 0.5}
         assert store.totals() == [Total(PASSED.metric, PASSED.labels, 2.0)]
         assert store.positions() == {("spans", 0): 7}

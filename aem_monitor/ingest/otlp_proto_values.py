@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from sys import intern
 from typing import Any
 
 from aem_monitor.ingest.causes import Altered
@@ -30,11 +31,11 @@ class ProtoReader:
         return text[: self._max_chars]
 
     def attributes(self, pairs: Any, depth: int = 1) -> dict[str, AttributeValue]:
-        """The attributes of a repeated KeyValue; the last of equal keys wins."""
+        """The attributes of a repeated KeyValue; the last of equal keys wins. Equal keys of spans are one object."""
         decoded: dict[str, AttributeValue] = {}
         longest = self._max_chars
         for pair in self.bounded(pairs, self._max_entries):
-            key = pair.key
+            key = intern(pair.key)
             value = pair.value
             if len(key) > longest:
                 key = self.text(key)

@@ -8,6 +8,7 @@ import base64
 import binascii
 import math
 from collections import Counter
+from sys import intern
 from typing import Any, Final
 
 from aem_monitor.errors import DecodeError
@@ -166,15 +167,14 @@ class JsonValues:
         return items[:most]
 
     def attributes(self, pairs: list[Any], depth: int = 1) -> dict[str, AttributeValue]:
-        """The attributes of a KeyValue list; the last of equal keys wins."""
+        """The attributes of a KeyValue list; the last of equal keys wins. Equal keys of spans are one object."""
         decoded: dict[str, AttributeValue] = {}
         longest = self._max_chars
         for pair in self.bounded(pairs):
             if not isinstance(pair, dict) or not isinstance(key := pair.get("key", ""), str):
                 self._altered[Altered.UNREADABLE_VALUE] += 1
                 continue
-            if len(key) > longest:
-                key = self.text(key)
+            key = intern(key) if len(key) <= longest else self.text(key)
             value = pair.get("value")
             # The common case in line, a text: this loop is where decoding spends its time.
             if isinstance(value, dict) and isinstance(text := value.get("stringValue"), str) and len(text) <= longest:

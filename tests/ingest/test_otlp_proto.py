@@ -165,6 +165,12 @@ def test_the_last_of_equal_attribute_keys_wins() -> None:
     assert only(decode(request)).attributes == {"gen_ai.operation.name": "last"}
 
 
+def test_equal_keys_of_many_spans_are_kept_once() -> None:
+    first, second = (only(decode(agent_request())) for _ in range(2))
+    (key,), (same,) = first.attributes, second.attributes
+    assert key is same
+
+
 def test_every_kind_of_value_is_read() -> None:
     request = agent_request()
     pairs = request.resource_spans[0].scope_spans[0].spans[0].attributes

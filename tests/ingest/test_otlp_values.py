@@ -65,6 +65,11 @@ def test_a_value_is_read_from_every_spelling(value: Any, expected: AttributeValu
     assert altered == {}
 
 
+def test_equal_keys_of_many_spans_are_kept_once() -> None:
+    (key, *_), (same, *_) = (only(decode(json_request(json_span()))).attributes for _ in range(2))
+    assert key is same
+
+
 def test_nan_is_a_double_given_as_text() -> None:
     read, _ = read_value({"doubleValue": "NaN"})
     assert isinstance(read, float)

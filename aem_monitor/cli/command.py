@@ -38,6 +38,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("score", "score annotated dialogs, gold and prediction side by side", "aem_monitor.cli.score"),
     Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
     Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),
+    Command("calibrate", "measure scores against human labels and choose thresholds", "aem_monitor.cli.calibrate"),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

@@ -57,6 +57,9 @@ def _from_folder(config: Config, folder: Path) -> Config:
     """The same configuration with relative paths joined to the folder of its file."""
     golden = config.golden.model_copy(update={"paths": tuple(folder / one for one in config.golden.paths)})
     update: dict[str, Any] = {"golden": golden}
+    if config.scoring.calibration is not None:
+        calibration = folder / config.scoring.calibration
+        update["scoring"] = config.scoring.model_copy(update={"calibration": calibration})
     kafka = config.ingest.kafka
     if kafka is not None:
         files = {

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from aem_monitor.config.assembly import Assembly
+from aem_monitor.config.conventions import Conventions
 from aem_monitor.config.ingest import Ingest
 from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.units import Address, Duration, ListenAddress
@@ -84,7 +85,12 @@ class Scoring(Section):
 
     threshold: float = Field(0.5, ge=0, le=1, description="Least score that counts as equivalent.")
     band: float = Field(0.08, ge=0, le=0.5, description="Scores this close to the threshold are marked uncertain.")
-    composition: Literal["mean"] = Field(
+    calibration: FileName | None = Field(
+        None,
+        description="File that `aem-monitor calibrate` wrote; its threshold of the sub-metric `value` takes the place "
+        "of `threshold`. Replies are judged by their facts and have no threshold of their own.",
+    )
+    composition: Literal["mean", "weighted_mean"] = Field(
         "mean", description="How the turns of a run become its `score`. `success_rate` is always the share of turns."
     )
 
@@ -149,6 +155,7 @@ class Config(Section):
 
     golden: Golden = Field(default_factory=Golden)
     ingest: Ingest = Field(default_factory=Ingest)
+    conventions: Conventions = Field(default_factory=Conventions)
     assembly: Assembly = Field(default_factory=Assembly)
     recognise: Recognise = Field(default_factory=Recognise)
     scoring: Scoring = Field(default_factory=Scoring)

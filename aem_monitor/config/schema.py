@@ -6,6 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
 
+from aem_monitor.config.conventions import Conventions, MappedSpans
 from aem_monitor.config.environment import section_of
 from aem_monitor.config.ingest import Kafka, KafkaTopic
 from aem_monitor.config.root import Config
@@ -16,12 +17,17 @@ DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
 KAFKA_DEFAULTS: Final[Mapping[str, Any]] = Kafka(bootstrap_servers=("localhost:9092",)).model_dump(mode="json")
 """The same for ``ingest.kafka``, which is off by default."""
 
+MAPPING_DEFAULTS: Final[Mapping[str, Any]] = MappedSpans.model_validate(
+    {"name": "name", "detect": {"scope": "scope"}}
+).model_dump(mode="json")
+"""The same for an entry of ``conventions.mappings``, of which there are none by default."""
+
 DescribedSection: TypeAlias = tuple[tuple[str, ...], type[BaseModel], Mapping[str, Any]]
 """Key path of a section, its model, its defaults as the file writes them."""
 
 
 def sections() -> Iterator[DescribedSection]:
-    """Every section, outer ones first; the entries of ``ingest.kafka.topics`` as ``topics[]``."""
+    """Every section, outer ones first; the entries of lists of sections as ``topics[]``, ``mappings[]``."""
     yield from _below((), Config, DEFAULTS)
 
 
@@ -34,6 +40,9 @@ def _below(path: tuple[str, ...], model: type[BaseModel], defaults: Mapping[str,
         yield (*path, key), section, written
         if section is Kafka:
             yield (*path, key, "topics[]"), KafkaTopic, written["topics"][0]
+        elif section is Conventions:
+            yield (*path, key, "mappings[]"), MappedSpans, MAPPING_DEFAULTS
+            yield from _below((*path, key, "mappings[]"), MappedSpans, MAPPING_DEFAULTS)
         yield from _below((*path, key), section, written)
 
 

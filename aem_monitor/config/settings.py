@@ -9,8 +9,12 @@ from pydantic import SecretStr
 from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.attribution.steps import ScoringSettings
 from aem_monitor.build import PipelineSettings
+from aem_monitor.calibration.file import read_calibration
+from aem_monitor.config.conventions import MappedSpans
 from aem_monitor.config.ingest import Kafka, KafkaClient
 from aem_monitor.config.root import Config
+from aem_monitor.conventions.mapped import Fields, KindRule, SpanMapping
+from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.errors import ConfigError
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
@@ -18,6 +22,14 @@ from aem_monitor.ingest.limits import Limits
 from aem_monitor.scoring.compose import Composition, mean
 
 _COMPOSITIONS: Final[Mapping[str, Composition]] = {"mean": mean}
+_KINDS: Final[Mapping[str, SpanKind]] = {
+    "runner": SpanKind.RUN,
+    "agent": SpanKind.AGENT,
+    "model": SpanKind.MODEL,
+    "tool": SpanKind.TOOL,
+    "step": SpanKind.STEP,
+    "other": SpanKind.OTHER,
+}
 _MAX_SECRET_BYTES = 64 * 2**10
 
 
@@ -31,6 +43,26 @@ def limits(config: Config) -> Limits:
         max_attributes=chosen.max_attributes,
         max_events=chosen.max_events,
         max_spans=chosen.max_spans,
+    )
+
+
+def span_mappings(config: Config) -> tuple[SpanMapping, ...]:
+    """The mappings of house-made spans, in the order in which they are asked."""
+    return tuple(_mapping(one) for one in config.conventions.mappings)
+
+
+def _mapping(chosen: MappedSpans) -> SpanMapping:
+    return SpanMapping(
+        name=chosen.name,
+        scope=chosen.detect.scope,
+        attributes=chosen.detect.attributes,
+        resource=chosen.detect.resource,
+        kind=KindRule(
+            source=chosen.kind.by,
+            values={value: _KINDS[kind] for value, kind in chosen.kind.values.items()},
+            default=_KINDS[chosen.kind.default],
+        ),
+        fields=Fields(**{name: getattr(chosen.fields, name) for name in type(chosen.fields).model_fields}),
     )
 
 
@@ -50,6 +82,14 @@ def assembly_settings(config: Config) -> AssemblySettings:
         tool_prefixes=chosen.tool_names.drop_prefixes,
         answer_tools=chosen.answer_tools,
     )
+
+
+def _threshold(config: Config) -> float:
+    """The calibrated threshold of values, where there is one. Raises ``ConfigError`` for a file that cannot be used."""
+    if config.scoring.calibration is None:
+        return config.scoring.threshold
+    calibrated = read_calibration(config.scoring.calibration, "scoring.calibration").submetrics.get("value")
+    return config.scoring.threshold if calibrated is None else calibrated.threshold
 
 
 def engine_settings(config: Config) -> EngineSettings:
@@ -75,7 +115,7 @@ def pipeline_settings(config: Config) -> PipelineSettings:
     return PipelineSettings(
         assembly=assembly_settings(config),
         scoring=ScoringSettings(
-            threshold=config.scoring.threshold,
+            threshold=_threshold(config),
             band=config.scoring.band,
             composition=_COMPOSITIONS[config.scoring.composition],
         ),

@@ -1,0 +1,1 @@
+"""How far the scores of a sub-metric agree with human labels, and which threshold suits stated costs."""

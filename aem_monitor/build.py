@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from aem_monitor.assembly import AssemblySettings
 from aem_monitor.attribution.steps import Judge, ScoringSettings
+from aem_monitor.conventions.mapped import Mapped, SpanMapping
 from aem_monitor.conventions.registry import Registry, registry
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.recognise import Recogniser, Where
@@ -26,9 +27,9 @@ class PipelineSettings:
     play_gap: float = 1800.0
 
 
-def build_registry() -> Registry:
-    """The built-in conventions, after those of installed plug-ins."""
-    return registry().with_entry_points()
+def build_registry(mappings: Iterable[SpanMapping] = ()) -> Registry:
+    """The built-in conventions, after those of the configuration and of installed plug-ins."""
+    return Registry((*(Mapped(mapping) for mapping in mappings), *registry().with_entry_points().conventions))
 
 
 def build_prefilter(

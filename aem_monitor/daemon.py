@@ -15,7 +15,14 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 from aem_monitor.build import build_pipeline, build_prefilter, build_registry
 from aem_monitor.config.load import load_config, require_golden
 from aem_monitor.config.root import Config
-from aem_monitor.config.settings import assembly_settings, engine_settings, kafka_settings, limits, pipeline_settings
+from aem_monitor.config.settings import (
+    assembly_settings,
+    engine_settings,
+    kafka_settings,
+    limits,
+    pipeline_settings,
+    span_mappings,
+)
 from aem_monitor.conventions.registry import Registry
 from aem_monitor.engine.engine import Engine
 from aem_monitor.engine.recorder import Recorder
@@ -69,7 +76,7 @@ class Daemon:
         self._setup = setup
         self._config = config
         self._dialogs = dialogs
-        self._conventions: Registry = build_registry()
+        self._conventions: Registry = build_registry(span_mappings(config))
         self._scorer = EmbeddedScorer()
         self._reloading = threading.Lock()
         self._stopping = threading.Event()
@@ -314,7 +321,7 @@ def restart_needed(
     Sources let pass what they were started for (``prefiltered``): spans without agent content, kept for an attribute
     by which dialogs are restricted, are only kept for those known at the start.
     """
-    fixed = ("ingest", "store", "metrics", "admin")
+    fixed = ("ingest", "conventions", "store", "metrics", "admin")
     changed = [name for name in fixed if getattr(old, name) != getattr(new, name)]
     return changed if set(attributes) <= set(prefiltered) else [*changed, "recognise.where (new attributes)"]
 

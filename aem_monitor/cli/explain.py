@@ -5,14 +5,13 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 
-from aem_monitor.assembly import AssemblySettings
 from aem_monitor.assembly.explain import SpanNote, explain_trace
-from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
+from aem_monitor.build import build_pipeline
+from aem_monitor.cli.configured import add_config_argument, configured
 from aem_monitor.cli.output import write_json_line, write_text
 from aem_monitor.cli.tables import shown
 from aem_monitor.golden.load import Dialogs
 from aem_monitor.ingest.files import read_files
-from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.pipeline import Collected
 
@@ -26,15 +25,17 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="OTLP files or folders of them")
     parser.add_argument("--trace", metavar="ID", default="", help="only traces whose id begins so")
     parser.add_argument("--json", action="store_true", help="JSON lines, one object a span")
+    add_config_argument(parser)
     parser.set_defaults(handler=explain)
 
 
 def explain(arguments: Namespace) -> int:
     """Carry the command out. Every span is kept, also those that the daemon would skip undecoded."""
-    registry, settings = build_registry(), AssemblySettings()
-    pipeline = build_pipeline(Dialogs(), PipelineSettings(assembly=settings, require_where=False), registry)
+    chosen = configured(arguments.config)
+    registry, settings = chosen.registry, chosen.settings.assembly
+    pipeline = build_pipeline(Dialogs(), chosen.settings, registry)
     collected = Collected()
-    for decoded in read_files(arguments.files, Limits(), Prefilter([""])):
+    for decoded in read_files(arguments.files, chosen.limits, Prefilter([""])):
         collected.add(decoded)
     conversations = collected.conversations(pipeline)
     for trace, spans in collected.spans.items():

@@ -4,16 +4,15 @@ import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aem_monitor.assembly import AssemblySettings
 from aem_monitor.assembly.render import conversation_object
-from aem_monitor.build import PipelineSettings, build_pipeline, build_prefilter, build_registry
+from aem_monitor.build import build_pipeline, build_prefilter
+from aem_monitor.cli.configured import add_config_argument, configured
 from aem_monitor.cli.output import write_json_line
 from aem_monitor.cli.progress import progress_bar
 from aem_monitor.cli.report import print_report
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.ingest.files import read_files
-from aem_monitor.ingest.limits import Limits
 from aem_monitor.model.render import result_object
 from aem_monitor.pipeline import Collected, Pipeline, Replayed, score_conversations
 
@@ -31,8 +30,9 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="golden dialogs, or folders of them; needed for everything but --conversations",
+        help="golden dialogs, or folders of them; needed for everything but --conversations unless --config names them",
     )
+    add_config_argument(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--conversations", action="store_true", help="print each conversation as rebuilt from the spans, as JSON lines"
@@ -43,16 +43,16 @@ def configure(parser: ArgumentParser) -> None:
 
 def replay(arguments: Namespace) -> int:
     """Carry the command out."""
-    if not arguments.golden and not arguments.conversations:
+    chosen = configured(arguments.config)
+    golden = arguments.golden or chosen.golden
+    if not golden and not arguments.conversations:
         raise UsageError("replay: no golden dialogs; name them with --golden, or ask for --conversations")
-    dialogs = load_dialogs(arguments.golden) if arguments.golden else Dialogs()
-    conventions = build_registry()
-    settings = PipelineSettings(assembly=AssemblySettings(), require_where=False)
-    pipeline = build_pipeline(dialogs, settings, conventions)
+    dialogs = load_dialogs(golden) if golden else Dialogs()
+    pipeline = build_pipeline(dialogs, chosen.settings, chosen.registry)
     collected = Collected()
-    keep = build_prefilter(conventions, settings.assembly, pipeline.recogniser.attributes)
+    keep = build_prefilter(chosen.registry, chosen.settings.assembly, pipeline.recogniser.attributes)
     with progress_bar("reading") as report:
-        for decoded in read_files(arguments.files, Limits(), keep, report):
+        for decoded in read_files(arguments.files, chosen.limits, keep, report):
             collected.add(decoded)
     if arguments.conversations:
         return _conversations(collected, pipeline)

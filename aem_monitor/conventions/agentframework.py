@@ -25,7 +25,7 @@ class AgentFramework:
     """Spans of Agent Framework's agents, clients, tools and workflows."""
 
     name = "agent-framework"
-    markers: Sequence[str] = (*_SCOPES, _PROVIDER)
+    markers: Sequence[str] = (*_SCOPES, "gen_ai.")
 
     def detect(self, span: Span) -> bool:
         """By scope, or by the provider's name."""

@@ -44,7 +44,7 @@ class AzureAgents:
     """Spans of the Azure AI Agents client."""
 
     name = "azure-ai-agents"
-    markers: Sequence[str] = (SYSTEM, "azure.ai.agents", _SCOPE)
+    markers: Sequence[str] = ("gen_ai.",)
 
     def detect(self, span: Span) -> bool:
         """By system; a tool that the client runs itself has only the operation, in the client's scope."""

@@ -27,7 +27,7 @@ class Foundry:
     """Spans of the Azure AI projects client."""
 
     name = "azure-ai-projects"
-    markers: Sequence[str] = (_PROVIDER,)
+    markers: Sequence[str] = ("gen_ai.",)
 
     def detect(self, span: Span) -> bool:
         """By the provider's name."""

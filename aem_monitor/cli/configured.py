@@ -1,0 +1,50 @@
+"""What commands over files take from the daemon's configuration: how spans are read, joined and scored."""
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aem_monitor.build import PipelineSettings, build_registry
+from aem_monitor.config.load import load_config
+from aem_monitor.config.settings import limits, pipeline_settings, span_mappings
+from aem_monitor.conventions.registry import Registry
+from aem_monitor.ingest.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """The parts of a configuration that have a meaning without a daemon."""
+
+    registry: Registry
+    settings: PipelineSettings
+    limits: Limits
+    golden: Sequence[Path] = ()
+
+
+def add_config_argument(parser: ArgumentParser) -> None:
+    """Add ``--config``."""
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=None,
+        help="the daemon's configuration: its conventions, assembly, scoring and limits hold, and its golden dialogs "
+        "where none are named; dialogs are recognised without its recognise.where",
+    )
+
+
+def configured(path: Path | None) -> Configured:
+    """What ``path`` and the environment say; without a file the defaults, whatever the environment says.
+
+    Who replays a file has chosen its conversations, so that recognition by words needs no restriction. Raises
+    ``ConfigError``.
+    """
+    config = load_config(path, dict(os.environ) if path is not None else {})
+    return Configured(
+        registry=build_registry(span_mappings(config)),
+        settings=replace(pipeline_settings(config), where=None, require_where=False),
+        limits=limits(config),
+        golden=config.golden.paths,
+    )

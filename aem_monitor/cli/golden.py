@@ -1,8 +1,9 @@
-"""``aem-monitor golden lint`` and ``golden schema``."""
+"""``aem-monitor golden``: one action a job."""
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from aem_monitor.cli import golden_bootstrap
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
@@ -13,7 +14,7 @@ from aem_monitor.scoring.values import ValueContext
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add the two actions."""
+    """Add the actions."""
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     lint = actions.add_parser(
         "lint",
@@ -24,6 +25,13 @@ def configure(parser: ArgumentParser) -> None:
     lint.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="golden dialogs, or folders of them")
     lint.add_argument("--json", action="store_true", help="a JSON list of findings instead of lines")
     lint.set_defaults(handler=_lint)
+    bootstrap = actions.add_parser(
+        "bootstrap",
+        help="draft a golden dialog from recorded conversations",
+        description="Drafts a golden dialog from recorded conversations of good runs (OTLP files). Every proposal says "
+        "what it rests on; a person has to confirm it.",
+    )
+    golden_bootstrap.configure(bootstrap)
     schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
     schema.set_defaults(handler=_schema)
 

@@ -1,0 +1,138 @@
+"""How the arguments of one step are compared: what recordings that all ran well show, and what the values suggest."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from aem_monitor.bootstrap.script import Step
+from aem_monitor.bootstrap.sheet import DraftTurn
+from aem_monitor.golden.reference import JSONPath, references_of
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.scoring.scorers import Scorer
+from aem_monitor.scoring.values import ValueContext, compare_values
+
+_CENT: Final = 0.005
+"""Half of the last digit of an amount: rounding, and nothing more."""
+_MOST_SEEN: Final = 20
+"""Values of one argument; more of them show that any value will do, which is for the author to say."""
+
+
+def compare_arguments(
+    turn: DraftTurn,
+    step: Step,
+    replaced: Collection[JSONPath],
+    contexts: Mapping[int, ValueContext],
+    scorer: Scorer,
+) -> frozenset[str]:
+    """Write the matchers of one step, and give the names of arguments that some recording did without.
+
+    ``replaced`` are the places of references: those differ from run to run by design.
+    """
+    base = step.first.args or {}
+    match: dict[str, Any] = {}
+    left_out: set[str] = set()
+    for run, call in step.calls.items():
+        if call is step.first or call.args is None:
+            continue
+        left_out |= base.keys() ^ call.args.keys()
+        for name in base.keys() & call.args.keys():
+            context = contexts[run]
+            for path in _differences(base[name], call.args[name], (name,), replaced, context, scorer):
+                _admit(match, path, base, call.args, context, scorer)
+    for name, matcher in sorted(match.items()):
+        turn.form.setdefault("match", {})[name] = matcher
+        said = (
+            "the same entries came in different orders" if "set" in matcher else "recordings differ, and all ran well"
+        )
+        turn.note(("match", name), f"{said}: confirm")
+    _suggest(turn, base, match)
+    return frozenset(left_out)
+
+
+def _differences(
+    one: JSON,
+    other: JSON,
+    at: JSONPath,
+    replaced: Collection[JSONPath],
+    context: ValueContext,
+    scorer: Scorer,
+) -> Iterator[JSONPath]:
+    """Places, without list indexes, at which two values of one argument do not mean the same."""
+    if at in replaced:
+        return
+    if isinstance(one, Mapping) and isinstance(other, Mapping) and one.keys() == other.keys() and one:
+        for key in one:
+            yield from _differences(one[key], other[key], (*at, key), replaced, context, scorer)
+        return
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other) and one:
+        inner = [
+            path
+            for index, (a, b) in enumerate(zip(one, other, strict=True))
+            for path in _differences(a, b, (*at, index), replaced, context, scorer)
+        ]
+        if inner:
+            yield tuple(step for step in at if isinstance(step, str))
+        return
+    if one != other and not compare_values(other, one, context, scorer).equivalent:
+        yield at
+
+
+def _admit(
+    match: dict[str, Any],
+    path: JSONPath,
+    base: Mapping[str, JSON],
+    other: Mapping[str, JSON],
+    context: ValueContext,
+    scorer: Scorer,
+) -> None:
+    keys = [str(step) for step in path if isinstance(step, str)]
+    if len(keys) > 1 and any("." in key or not key for key in keys):
+        keys = keys[:1]
+    golden, seen = _at(base, keys), _at(other, keys)
+    name = ".".join(keys)
+    known = match.get(name)
+    lists = isinstance(golden, list) and isinstance(seen, list)
+    if lists and known in (None, {"set": True}) and _same_entries(golden, seen, context, scorer):
+        match[name] = {"set": True}
+        return
+    values: list[JSON] = list(known["any_of"]) if known and "any_of" in known else []
+    if seen not in values and len(values) < _MOST_SEEN:
+        values.append(seen)
+    match[name] = {"any_of": values}
+
+
+def _at(args: Mapping[str, JSON], keys: Sequence[str]) -> JSON:
+    value: Any = args
+    for key in keys:
+        value = value[key]
+    found: JSON = value
+    return found
+
+
+def _same_entries(one: Any, other: Any, context: ValueContext, scorer: Scorer) -> bool:
+    left = list(other)
+    for entry in one:
+        same = next((item for item in left if compare_values(item, entry, context, scorer).equivalent), None)
+        if same is None:
+            return False
+        left.remove(same)
+    return not left
+
+
+def _suggest(turn: DraftTurn, base: Mapping[str, JSON], match: Mapping[str, Any]) -> None:
+    """Matchers that the kind of a value asks for."""
+    for name, value in base.items():
+        if name in match:
+            continue
+        if isinstance(value, float) and not value.is_integer():
+            turn.form.setdefault("match", {})[name] = {"number": {"abs": _CENT}}
+            turn.note(("match", name), "an amount with a fraction: allows for rounding")
+        companion = f"new_{name}"
+        other = base.get(companion)
+        pairs = isinstance(value, list) and isinstance(other, list) and len(value) == len(other) > 1
+        if pairs and companion not in match and not any(True for _ in references_of(value)):
+            turn.form.setdefault("match", {})[name] = {"parallel": [companion]}
+            turn.note(
+                ("match", name),
+                f"{name} and {companion} are pairs: their order says nothing. Add ignore_identity: true if exchanging "
+                "an entry for itself changes nothing",
+            )

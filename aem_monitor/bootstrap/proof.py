@@ -1,0 +1,173 @@
+"""Where the values of a script come from: what the same code finds that later traces blame through a dialog.
+
+Every recording is read as the dialog that it literally is, and ``attribution.graph`` links it. A place that holds a
+value in every recording that has it is a proof; a single recording proves where only one place holds the value.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from aem_monitor.attribution.graph import Lift, TurnLinks, leaves, links_of
+from aem_monitor.bootstrap.recorded import RecordedCall
+from aem_monitor.bootstrap.script import Scene
+from aem_monitor.golden.dialog import Dialog, ToolTurn
+from aem_monitor.golden.load import dialog_from
+from aem_monitor.golden.reference import JSONPath, parse_reference, resolve
+from aem_monitor.model.conversation import NOT_CAPTURED
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.scoring.values import Fact, ValueContext, occurrences
+
+Place = tuple[int, JSONPath]
+"""A turn's number and a path in its result."""
+
+_LONGEST: Final = 200
+
+
+def spelled(place: Place) -> str:
+    """A place as a reference."""
+    number, path = place
+    steps = (f"[{step}]" if isinstance(step, int) else _named(step) for step in path)
+    return f"${{{number}.result{''.join(steps)}}}"
+
+
+def _named(step: str) -> str:
+    return f'["{step}"]' if re.search(r'[.\[\]{}"]', step) else f".{step}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where one value comes from. ``places`` hold exactly the value; ``turns`` hold it at all, rising."""
+
+    places: tuple[Place, ...] = ()
+    turns: tuple[int, ...] = ()
+
+    @property
+    def proven(self) -> Place | None:
+        """The one place, or None."""
+        return self.places[0] if len(self.places) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbering:
+    """Turn numbers of a script: of each step and reply by (scene, step), a reply's step being -1."""
+
+    of: Mapping[tuple[int, int], int]
+
+    @classmethod
+    def rising(cls, scenes: Sequence[Scene]) -> "Numbering":
+        """From 1, without gaps."""
+        keys: list[tuple[int, int]] = []
+        for number, scene in enumerate(scenes):
+            keys += [(number, at) for at in range(len(scene.steps))]
+            if scene.replies or scene.written_reply is not None:
+                keys.append((number, -1))
+        return cls({key: number for number, key in enumerate(keys, start=1)})
+
+
+@dataclass(slots=True)
+class Proofs:
+    """What is proven. ``arguments`` by turn and place of a leaf, ``facts`` by turn and recording."""
+
+    arguments: dict[int, dict[JSONPath, Origin]] = field(default_factory=dict)
+    facts: dict[tuple[int, int], list[tuple[Fact, Origin]]] = field(default_factory=dict)
+
+
+def proofs_of(scenes: Sequence[Scene], numbering: Numbering, runs: Mapping[int, ValueContext]) -> Proofs:
+    """The proofs of a script over all its recordings, each with the context of its own day."""
+    proofs = Proofs()
+    found: dict[int, dict[JSONPath, list[Origin]]] = {}
+    for run, context in runs.items():
+        dialog = dialog_from(literal(scenes, numbering, run), f"recording {run + 1}")
+        links = links_of(dialog, context)
+        for turn_no, linked in links.items():
+            turn = dialog.by_number[turn_no]
+            if isinstance(turn, ToolTurn):
+                for path, value in leaves(turn.args):
+                    origin = _origin(dialog, value, linked.lifts.get(path, ()), context)
+                    found.setdefault(turn_no, {}).setdefault(path, []).append(origin)
+            else:
+                proofs.facts[turn_no, run] = _facts(dialog, linked, context)
+    for turn_no, by_path in found.items():
+        proofs.arguments[turn_no] = {path: _common(origins) for path, origins in by_path.items()}
+    return proofs
+
+
+def literal(scenes: Sequence[Scene], numbering: Numbering, run: int) -> dict[str, Any]:
+    """One recording as the dialog that repeats it word for word."""
+    turns: list[dict[str, Any]] = []
+    for number, scene in enumerate(scenes):
+        turns.append({"turn": "User", "text": scene.user})
+        for at, step in enumerate(scene.steps):
+            call = step.calls.get(run)
+            if call is not None:
+                turn = {"turn_no": numbering.of[number, at], "turn": "Tool", "gold_turn": gold_call(call)}
+                if call.result is not NOT_CAPTURED:
+                    turn["result"] = call.result
+                turns.append(turn)
+        if run in scene.replies:
+            turns.append(
+                {
+                    "turn_no": numbering.of[number, -1],
+                    "turn": "Agent",
+                    "gold_turn": {"response": scene.replies[run]},
+                }
+            )
+    return {"dialog": "recording", "turns": turns}
+
+
+def gold_call(call: RecordedCall) -> dict[str, Any]:
+    """The ``gold_turn`` of a recorded call."""
+    gold: dict[str, Any] = {"tool_id": call.tool}
+    if call.action is not None:
+        gold["action"] = call.action
+    if call.args:
+        gold["args"] = dict(call.args)
+    return gold
+
+
+def _facts(dialog: Dialog, linked: TurnLinks, context: ValueContext) -> list[tuple[Fact, Origin]]:
+    return [(fact, _origin(dialog, fact.text, lifts, context)) for fact, lifts in linked.text_lifts]
+
+
+def _origin(dialog: Dialog, value: JSON, lifts: Sequence[Lift], context: ValueContext) -> Origin:
+    """The places that hold the value and nothing else; of calls that were repeated word for word the first one's."""
+    places: list[Place] = []
+    seen: set[tuple[str, JSONPath]] = set()
+    for lift in lifts:
+        turn = dialog.by_number[lift.turn_no]
+        if not isinstance(turn, ToolTurn):
+            continue
+        same_call = f"{turn.tool_id}\x1f{turn.action}\x1f{turn.args!r}"
+        for path in lift.paths:
+            try:
+                held = resolve(path, turn.result)
+            except LookupError:
+                continue  # inside a text that holds JSON: a reference cannot go there
+            if (same_call, path) not in seen and _equal(value, held, context) and _writable((lift.turn_no, path)):
+                seen.add((same_call, path))
+                places.append((lift.turn_no, path))
+    return Origin(tuple(places), tuple(sorted({lift.turn_no for lift in lifts})))
+
+
+def _equal(value: JSON, held: JSON, context: ValueContext) -> bool:
+    if isinstance(held, str) and len(held) > _LONGEST:
+        return False
+    if value == held and type(value) is type(held):
+        return True
+    return bool(occurrences(held, value, context))
+
+
+def _writable(place: Place) -> bool:
+    """Whether a reference can spell the place."""
+    read = parse_reference(spelled(place))
+    return read is not None and (read.turn_no, read.path) == place
+
+
+def _common(origins: Sequence[Origin]) -> Origin:
+    """What all recordings agree on."""
+    first, *rest = origins
+    places = [place for place in first.places if all(place in other.places for other in rest)]
+    turns = {number for origin in origins for number in origin.turns}
+    return Origin(tuple(places), tuple(sorted(turns)))

@@ -201,7 +201,8 @@ class Engine:
         final_at = min(self._timing.grace_over(opened, state, heard, last, moment), cut_at)
         if final_at > now:
             return final_at
-        return math.inf if self._recorder.finalise(state, now) else now + _STORE_RETRY_SECONDS
+        stored = self._recorder.finalise(state, now, self._held.offsets.positions)
+        return math.inf if stored else now + _STORE_RETRY_SECONDS
 
     def _over(self, opened: OpenConversation, moment: Moment) -> tuple[set[str], float]:
         """Traces of a canary that nothing can change any more, and when to ask again.

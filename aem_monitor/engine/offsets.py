@@ -64,6 +64,11 @@ class OffsetTracker:
         traces.discard(_ABANDONED)
         return traces
 
+    @property
+    def positions(self) -> Mapping[Partition, int]:
+        """Per partition the offset that was last released: all below it is done."""
+        return dict(self._released)
+
     def releasable(self) -> Mapping[Partition, int]:
         """Partitions whose lowest needed offset has risen since the last call, with that offset."""
         risen: dict[Partition, int] = {}

@@ -6,14 +6,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from aem_monitor.engine.answers import ExpertAnswers
 from aem_monitor.engine.runs import RunState
 from aem_monitor.errors import StoreError
 from aem_monitor.golden.play import Run
+from aem_monitor.ingest.batch import Partition
 from aem_monitor.metrics.increments import draft_zeros, increments, revision_increments, zeros
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.pipeline import Pipeline
+from aem_monitor.scoring.oracle import Question
 from aem_monitor.store.records import StoredPlay
 from aem_monitor.store.store import Store
 
@@ -26,7 +29,15 @@ _COMPLAIN_EVERY = 60.0
 class Recorder:
     """Judges runs and keeps what follows. A store that fails changes nothing: the same is tried again later."""
 
-    def __init__(self, pipeline: Pipeline, store: Store, metrics: Metrics, golden_tools: Collection[str]) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        store: Store,
+        metrics: Metrics,
+        golden_tools: Collection[str],
+        experts: ExpertAnswers | None = None,
+    ) -> None:
+        self._experts = experts
         self._pipeline = pipeline
         self._store = store
         self._metrics = metrics
@@ -95,14 +106,17 @@ class Recorder:
 
     def propose(self, state: RunState, now: float, *, partial: bool = False) -> None:
         """The provisional verdict of a complete run."""
-        state.provisional = self._judge(state.run, partial)
+        state.partial = partial
+        state.provisional, waits = self._judge(state.run, partial)
+        state.asked_at = now if waits else None
         try:
             self._store.record_provisional(state.provisional, now)
         except StoreError as error:
             self._failed(error)
 
-    def finalise(self, state: RunState, now: float) -> bool:
-        """Store and count the verdict; False when the store failed and it has to be tried again."""
+    def finalise(self, state: RunState, now: float, positions: Mapping[Partition, int] | None = None) -> bool:
+        """Store and count the verdict, with how far the input is done; False when the store failed and it has to be
+        tried again."""
         if state.provisional is None:
             self.propose(state, now)
         result = state.provisional
@@ -110,7 +124,7 @@ class Recorder:
         assert result.run_id == state.run_id
         admitted = self._metrics.admit(increments(result, self._golden_tools))
         try:
-            fresh = self._store.record_final(result, admitted, now)
+            fresh = self._store.record_final(result, admitted, now, positions)
         except StoreError as error:
             self._failed(error)
             state.unsure = True
@@ -129,7 +143,7 @@ class Recorder:
         final = state.final
         assert final is not None
         result = replace(
-            self._judge(state.run, partial=False),
+            self._judge(state.run, partial=False, wait=False)[0],
             run_id=final.run_id,
             conversation_key=final.conversation_key,
             revision=final.revision,
@@ -147,11 +161,46 @@ class Recorder:
             state.final = replace(result, revision=revision)
         return True
 
-    def _judge(self, run: Run, partial: bool) -> RunResult:
+    def _settle(self, state: RunState, now: float, wait: bool) -> bool:
+        """Judge again with the answers that have come; False while it is worth waiting for more."""
+        assert self._experts is not None
+        assert state.asked_at is not None
+        late = not wait or now - state.asked_at >= self._experts.deadline
+        result, waits = self._judge(state.run, state.partial, wait=not late)
+        if waits:
+            return False
+        state.provisional, state.asked_at = result, None
+        return True
+
+    def _judge(self, run: Run, partial: bool, *, wait: bool = True) -> tuple[RunResult, bool]:
+        """The verdict, and whether it may still change by an expert's answer.
+
+        Without ``wait`` what is open counts as failed. An answer can raise a question that nobody could know before,
+        but each round settles at least one.
+        """
         began = time.perf_counter()
         plan = self._pipeline.judge_run(run, partial)
+        answers: dict[str, float | None] = {}
+        open_questions = False
+        while plan.questions and self._experts is not None:
+            found = self._look_up(plan.questions)
+            if not wait:
+                found = {question.key: found.get(question.key) for question in plan.questions}
+            if not found:
+                open_questions = True
+                break
+            answers.update(found)
+            plan = self._pipeline.decide_run(run, answers, partial)
         self._metrics.histogram("aem_monitor_scorer_seconds", scorer="embedded").observe(time.perf_counter() - began)
-        return plan.result
+        return plan.result, open_questions
+
+    def _look_up(self, questions: Sequence[Question]) -> dict[str, float | None]:
+        assert self._experts is not None
+        try:
+            return self._experts.look_up(questions)
+        except StoreError as error:
+            self._failed(error)
+            return {}
 
     def _note(self, result: RunResult) -> None:
         latest = self._metrics.gauge("aem_dialog_last_run_timestamp_seconds", dialog=result.dialog)

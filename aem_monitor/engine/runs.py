@@ -19,7 +19,8 @@ class RunState:
     the run is complete (``complete_since``), None before; ``final`` the one that was counted. ``changed``: spans came
     that the last verdict does not know. ``stored_before`` marks a run that was final before this process knew of it, of
     which only a part may have been read again: it is never judged anew. Nor is an ``expired`` one, cut at its greatest
-    age. ``unsure``: storing failed, and may have succeeded all the same. ``cell`` is the number of the cell in which it
+    age. ``unsure``: storing failed, and may have succeeded all the same. ``asked_at`` is when an expert was first asked
+    something that the verdict waits for, None when it waits for nothing. ``cell`` is the number of the cell in which it
     was last found.
     """
 
@@ -35,6 +36,8 @@ class RunState:
     stored_before: bool = False
     unsure: bool = False
     expired: bool = False
+    asked_at: float | None = None
+    partial: bool = False
 
     @property
     def is_final(self) -> bool:

@@ -126,6 +126,16 @@ def test_input_that_could_not_be_taken_before_the_end_is_never_committed() -> No
     assert bench.releasable() == {0: 5}
 
 
+def test_how_far_the_input_is_done_is_stored_with_each_verdict() -> None:
+    bench = Bench()
+    bench.feed(exchange(HELLO, "x", 0), offset=0)
+    bench.wait(30)
+    assert bench.releasable() == {0: 1}
+    bench.feed(play("c", 20), offset=1)
+    bench.wait(40)
+    assert bench.store.positions() == {(TOPIC, 0): 1}
+
+
 # Partitions
 
 

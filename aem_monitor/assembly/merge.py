@@ -33,7 +33,23 @@ def merge_readings(exchanges: Sequence[ExchangeReading]) -> list[tuple[ExchangeR
     for fragment in fragments:
         _place_fragment(fragment, merged)
     _add_parts(parts, merged)
-    return [(_certain(one, merged[:at]), tuple(dict.fromkeys(traces))) for at, (one, traces) in enumerate(merged)]
+    found = [(_certain(one, merged[:at]), tuple(dict.fromkeys(traces))) for at, (one, traces) in enumerate(merged)]
+    return [(_recalled(one, found[at + 1][0]), traces) for at, (one, traces) in enumerate(found[:-1])] + found[-1:]
+
+
+def _recalled(exchange: ExchangeReading, following: ExchangeReading) -> ExchangeReading:
+    """The reply that no span of the exchange carries, out of the history of the next one; white space is folded there.
+
+    Instrumentations that see only what goes into a model know each reply but the last from there.
+    """
+    response, history = exchange.response, following.history
+    if response is None or response.text is not None or response.error is not None or not history:
+        return exchange
+    role, said = history[-1]
+    asked = [text for speaker, text in history if speaker == "user"][-1:]
+    if role != "assistant" or exchange.user.text is None or asked != [squeezed(exchange.user.text)]:
+        return exchange
+    return replace(exchange, response=replace(response, text=said, truncated=False))
 
 
 def _is_fragment(exchange: ExchangeReading) -> bool:

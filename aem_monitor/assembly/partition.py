@@ -1,7 +1,7 @@
 """Which exchanges are one conversation: by ids, else by the message history that grows from turn to turn."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -103,26 +103,41 @@ def _without_side_agents(exchanges: Sequence[ExchangeReading]) -> list[ExchangeR
 
     One is known by standing beside another agent under the same parent, with a conversation id of its own that comes in
     fewer traces than the other's, or, without calls, with an input that quotes the other's whole user text (a title
-    maker) or is the same and answered sooner (a guardrail). What one's history repeats of the other was a
-    turn.
+    maker) or is the same and answered sooner (a guardrail). Where the input is the same and only one of the two agents
+    ever calls a tool, an agent that calls none and comes in fewer traces is beside the other whenever it answered. What
+    one's history repeats of the other was a turn.
     """
+    agents: dict[str | None, set[str]] = defaultdict(set)
     traces: dict[str | None, set[str]] = defaultdict(set)
     siblings: dict[tuple[str, str], list[ExchangeReading]] = defaultdict(list)
     for exchange in exchanges:
         traces[exchange.own_id].add(exchange.trace_id)
+        agents[exchange.agent_name].add(exchange.trace_id)
         if exchange.parent is not None:
             siblings[exchange.trace_id, exchange.parent].append(exchange)
+    working = {exchange.agent_name for exchange in exchanges if exchange.calls}
+
+    def assists(one: ExchangeReading, other: ExchangeReading) -> bool:
+        rarer = len(agents[one.agent_name]) < len(agents[other.agent_name])
+        return rarer and one.agent_name not in working and other.agent_name in working
+
     side = {
         id(one)
         for group in siblings.values()
         for one in group
         for other in group
-        if one.agent_name != other.agent_name and _is_side(one, other, traces)
+        if one.agent_name != other.agent_name and _is_side(one, other, traces, assists)
     }
     return [exchange for exchange in exchanges if id(exchange) not in side]
 
 
-def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | None, set[str]]) -> bool:
+def _is_side(
+    one: ExchangeReading,
+    other: ExchangeReading,
+    traces: dict[str | None, set[str]],
+    assists: Callable[[ExchangeReading, ExchangeReading], bool],
+) -> bool:
+    """``assists``: whether the first exchange's agent is, over all traces, an assistant of the second one's."""
     apart = one.own_id is not None and other.own_id is not None and one.own_id != other.own_id
     if apart and len(traces[one.own_id]) < len(traces[other.own_id]):
         return True
@@ -130,7 +145,7 @@ def _is_side(one: ExchangeReading, other: ExchangeReading, traces: dict[str | No
     if not asked or one.calls or ("user", said) in (other.history or ()) or ("user", asked) in (one.history or ()):
         return False
     if said == asked:
-        return one.end_ns < other.end_ns
+        return assists(one, other) or (one.end_ns < other.end_ns and not assists(other, one))
     return len(asked) >= _SHORTEST_QUOTE and asked in said
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,10 +24,13 @@ from aem_monitor.config.settings import (
     span_mappings,
 )
 from aem_monitor.conventions.registry import Registry
+from aem_monitor.engine.answers import ExpertAnswers
 from aem_monitor.engine.engine import Engine
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.engine.worker import EngineThread
 from aem_monitor.errors import AemMonitorError, ConfigError, StoreError
+from aem_monitor.experts.build import build_expert
+from aem_monitor.experts.pool import ExpertPool
 from aem_monitor.golden.dialog import ToolTurn
 from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.ingest.batch import Partition, Source
@@ -92,8 +95,10 @@ class Daemon:
         self.metrics = Metrics(CollectorRegistry(), config.metrics.max_label_values)
         self.metrics.add_collector("process", ProcessCollector(registry=None))
         self.store = Store(config.store.url, replica)
+        self._expert = build_expert(config.experts)
+        answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
-        recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs))
+        recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers)
         self._engine = Engine(pipeline, engine_settings(config), recorder, self.metrics)
         self.worker = EngineThread(self._engine, self.metrics, config.ingest.queue.batches, self._release)
         self.sources = self._sources(config, pipeline)
@@ -105,8 +110,19 @@ class Daemon:
             admin_app(self.store, self.reload), config.admin.listen.host, config.admin.listen.port, "admin.listen"
         )
 
+    def _ask_experts(self, config: Config) -> tuple[ExpertAnswers | None, ExpertPool | None]:
+        if self._expert is None:
+            return None, None
+        answers = ExpertAnswers(self._expert.name, self.store, self.metrics, config.experts.deadline)
+        pool = ExpertPool(self._expert, answers.answered)
+        answers.use(pool)
+        return answers, pool
+
     def _pipeline(self, config: Config, dialogs: Dialogs) -> Pipeline:
-        return build_pipeline(dialogs, pipeline_settings(config), self._conventions, self._scorer)
+        settings = pipeline_settings(config)
+        if self._expert is not None:
+            settings = replace(settings, scoring=replace(settings.scoring, expert=self._expert.name))
+        return build_pipeline(dialogs, settings, self._conventions, self._scorer)
 
     def _sources(self, config: Config, pipeline: Pipeline) -> tuple[Source, ...]:
         self._prefiltered = pipeline.recogniser.attributes
@@ -148,6 +164,9 @@ class Daemon:
         self.worker.start()
         with ExitStack() as undo:
             undo.callback(self.store.close)
+            if self._experts is not None:
+                self._experts.start()
+                undo.callback(self._experts.stop, 1.0)
             undo.callback(self.worker.stop, 5.0)
             for listener in (self.metrics_listener, self.admin_listener):
                 listener.start()
@@ -177,6 +196,8 @@ class Daemon:
             _LOG.error("The engine did not finish within shutdown.grace; what it held is read again from Kafka")
         for source in self.sources:
             source.close(left())
+        if self._experts is not None:
+            self._experts.stop(1.0)
         self.admin_listener.stop(1.0)
         self.metrics_listener.stop(1.0)
         if drained:

@@ -18,6 +18,7 @@ from aem_monitor.ingest.batch import Decoded
 from aem_monitor.model.conversation import Conversation
 from aem_monitor.model.span import LogRecord, Span
 from aem_monitor.model.verdict import RunResult
+from aem_monitor.scoring.oracle import Answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,10 @@ class Pipeline:
     def judge_run(self, run: Run, partial: bool = False) -> Plan:
         """The verdict of a run, and what only an expert could settle."""
         return self.judge.plan(run, partial)
+
+    def decide_run(self, run: Run, answers: Answers, partial: bool = False) -> Plan:
+        """The verdict with the answers that an expert gave, and what is still open."""
+        return self.judge.decide(run, answers, partial)
 
     def _same(self, golden: str, live: str, /, *, truncated: bool = False) -> bool:
         return same_user_message(golden, live, self.similarity, self.similar_from, truncated=truncated)

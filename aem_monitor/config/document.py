@@ -15,9 +15,8 @@ from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 
 from aem_monitor.config.environment import PREFIX, members_of, section_of
-from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.root import Config
-from aem_monitor.config.schema import DEFAULTS, KAFKA_DEFAULTS, json_schema_text, sections
+from aem_monitor.config.schema import DEFAULTS, OFF_BY_DEFAULT, json_schema_text, sections
 from aem_monitor.config.units import Address, parse_duration, parse_size
 
 REFERENCE = Path("deploy/docs/configuration.md")
@@ -73,7 +72,7 @@ def reference() -> str:
 
 
 def example() -> str:
-    """The example file: every key with its default and its meaning; Kafka, which is off by default, as a comment."""
+    """The example file: every key with its default and its meaning; what is off by default as a comment."""
     lines = [
         "# Configuration of aem-monitor: every key with its default. Keep what you change, delete the rest.",
         "# Written by `make docs`; the reference page is deploy/docs/configuration.md.",
@@ -124,8 +123,9 @@ def _example(model: type[BaseModel], written: Mapping[str, Any], indent: str) ->
         lines += _comment(_about(section) if section else field.description or "", indent)
         if section is None:
             lines.append(f"{indent}{key}: {_inline(written[key])}")
-        elif section is Kafka:
-            lines += [f"{indent}# {line}".rstrip() for line in [f"{key}:", *_example(Kafka, KAFKA_DEFAULTS, "  ")]]
+        elif section in OFF_BY_DEFAULT:
+            written_out = [f"{key}:", *_example(section, OFF_BY_DEFAULT[section], "  ")]
+            lines += [f"{indent}# {line}".rstrip() for line in written_out]
         else:
             lines += [f"{indent}{key}:", *_example(section, written[key], indent + "  ")]
     return lines

@@ -60,6 +60,13 @@ def _from_folder(config: Config, folder: Path) -> Config:
     if config.scoring.calibration is not None:
         calibration = folder / config.scoring.calibration
         update["scoring"] = config.scoring.model_copy(update={"calibration": calibration})
+    experts = config.experts
+    if experts.judge is not None and experts.judge.api_key_file is not None:
+        judge = experts.judge.model_copy(update={"api_key_file": folder / experts.judge.api_key_file})
+        update["experts"] = experts.model_copy(update={"judge": judge})
+    if experts.sentence is not None:
+        sentence = experts.sentence.model_copy(update={"model": folder / experts.sentence.model})
+        update["experts"] = experts.model_copy(update={"sentence": sentence})
     kafka = config.ingest.kafka
     if kafka is not None:
         files = {

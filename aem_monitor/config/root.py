@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from aem_monitor.config.assembly import Assembly
 from aem_monitor.config.conventions import Conventions
+from aem_monitor.config.experts import Experts
 from aem_monitor.config.ingest import Ingest
 from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.units import Address, Duration, ListenAddress
@@ -159,6 +160,7 @@ class Config(Section):
     assembly: Assembly = Field(default_factory=Assembly)
     recognise: Recognise = Field(default_factory=Recognise)
     scoring: Scoring = Field(default_factory=Scoring)
+    experts: Experts = Field(default_factory=Experts)
     store: Store = Field(default_factory=Store)
     metrics: Metrics = Field(default_factory=Metrics)
     admin: Admin = Field(default_factory=Admin)

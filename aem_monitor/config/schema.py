@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pydantic import BaseModel
 
 from aem_monitor.config.conventions import Conventions, MappedSpans
 from aem_monitor.config.environment import section_of
+from aem_monitor.config.experts import Judge, Sentence
 from aem_monitor.config.ingest import Kafka, KafkaTopic
 from aem_monitor.config.root import Config
 
@@ -17,10 +19,21 @@ DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
 KAFKA_DEFAULTS: Final[Mapping[str, Any]] = Kafka(bootstrap_servers=("localhost:9092",)).model_dump(mode="json")
 """The same for ``ingest.kafka``, which is off by default."""
 
+JUDGE_DEFAULTS: Final[Mapping[str, Any]] = Judge(url="http://localhost:8000/v1", model="model").model_dump(mode="json")
+SENTENCE_DEFAULTS: Final[Mapping[str, Any]] = Sentence(model=Path("model")).model_dump(mode="json")
+"""The same for the experts, which are off by default."""
+
 MAPPING_DEFAULTS: Final[Mapping[str, Any]] = MappedSpans.model_validate(
     {"name": "name", "detect": {"scope": "scope"}}
 ).model_dump(mode="json")
 """The same for an entry of ``conventions.mappings``, of which there are none by default."""
+
+OFF_BY_DEFAULT: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
+    Kafka: KAFKA_DEFAULTS,
+    Judge: JUDGE_DEFAULTS,
+    Sentence: SENTENCE_DEFAULTS,
+}
+"""Sections that are off until they are written, with what their keys default to then."""
 
 DescribedSection: TypeAlias = tuple[tuple[str, ...], type[BaseModel], Mapping[str, Any]]
 """Key path of a section, its model, its defaults as the file writes them."""
@@ -36,7 +49,7 @@ def _below(path: tuple[str, ...], model: type[BaseModel], defaults: Mapping[str,
         section = section_of(field.annotation)
         if section is None:
             continue
-        written = KAFKA_DEFAULTS if section is Kafka else defaults[key]
+        written = OFF_BY_DEFAULT.get(section, defaults[key])
         yield (*path, key), section, written
         if section is Kafka:
             yield (*path, key, "topics[]"), KafkaTopic, written["topics"][0]

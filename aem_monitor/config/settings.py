@@ -13,10 +13,10 @@ from aem_monitor.calibration.file import read_calibration
 from aem_monitor.config.conventions import MappedSpans
 from aem_monitor.config.ingest import Kafka, KafkaClient
 from aem_monitor.config.root import Config
+from aem_monitor.config.secrets import read_secret
 from aem_monitor.conventions.mapped import Fields, KindRule, SpanMapping
 from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.engine.settings import EngineSettings
-from aem_monitor.errors import ConfigError
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.scoring.compose import Composition, mean
@@ -30,7 +30,6 @@ _KINDS: Final[Mapping[str, SpanKind]] = {
     "step": SpanKind.STEP,
     "other": SpanKind.OTHER,
 }
-_MAX_SECRET_BYTES = 64 * 2**10
 
 
 def limits(config: Config) -> Limits:
@@ -157,25 +156,9 @@ def _client(client: KafkaClient) -> dict[str, object]:
         if value is None:
             continue
         if name.endswith("_file") and name.removesuffix("_file") in type(client).model_fields:
-            chosen[name.removesuffix("_file")] = _secret(value, f"ingest.kafka.client.{name}")
+            chosen[name.removesuffix("_file")] = read_secret(value, f"ingest.kafka.client.{name}")
         elif isinstance(value, SecretStr):
             chosen[name] = value.get_secret_value()
         else:
             chosen[name] = str(value) if isinstance(value, Path) else value
     return chosen
-
-
-def _secret(path: Path, key: str) -> str:
-    """The text of a secret's file without the line break that editors put at its end."""
-    try:
-        with path.open(encoding="utf-8") as stream:
-            text = stream.read(_MAX_SECRET_BYTES + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else "not UTF-8"
-        raise ConfigError(f"{key}: {path} cannot be read: {problem}") from error
-    if len(text) > _MAX_SECRET_BYTES:
-        raise ConfigError(f"{key}: {path} is longer than {_MAX_SECRET_BYTES} characters; it should hold one secret")
-    secret = text.removesuffix("\n").removesuffix("\r")
-    if not secret:
-        raise ConfigError(f"{key}: {path} is empty; it should hold the secret")
-    return secret

@@ -66,7 +66,7 @@ class Bounds:
                 if state.is_final or not which(state):
                     continue
                 self._recorder.propose(state, now, partial=not state.run.all_present)
-                stored = self._recorder.finalise(state, now, self._held.offsets.positions) and stored
+                stored = self._recorder.finalise(state, now, self._held.offsets.positions, wait=False) and stored
             self._held.settle([trace for state in opened.runs if state.is_final for trace in state.run.trace_ids])
         return stored
 

@@ -114,11 +114,18 @@ class Recorder:
         except StoreError as error:
             self._failed(error)
 
-    def finalise(self, state: RunState, now: float, positions: Mapping[Partition, int] | None = None) -> bool:
-        """Store and count the verdict, with how far the input is done; False when the store failed and it has to be
-        tried again."""
+    def finalise(
+        self, state: RunState, now: float, positions: Mapping[Partition, int] | None = None, *, wait: bool = True
+    ) -> bool:
+        """Store and count the verdict, with how far the input is done; False when it has to be tried again.
+
+        That is when the store failed, or, with ``wait``, when an expert has not answered yet. What is not answered in
+        time is ``scorer_error``.
+        """
         if state.provisional is None:
             self.propose(state, now)
+        if state.asked_at is not None and not self._settle(state, now, wait):
+            return False
         result = state.provisional
         assert result is not None
         assert result.run_id == state.run_id

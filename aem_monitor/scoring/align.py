@@ -25,7 +25,8 @@ def assign(
     ``fits`` holds the allowed pairs with a fit in (0, 1]; a pair that is not in it is never made. ``before`` holds
     pairs (a, b) of expected turns where b consumes a: if both are assigned, a's call must not come after b's.
     ``order`` gives the rank of each call in time; calls of one model round share a rank and are not ordered among
-    themselves. Among solutions of equal fit the one with the later calls wins: the last attempt counts.
+    themselves. Among solutions of equal fit the one with the later calls wins: the last attempt counts. Among those
+    the one that keeps the order of the listing: where ids were invented anew, two reads of a kind fit equally well.
 
     Returns expected index -> call index; an expected turn that is left out has no entry.
     """
@@ -34,8 +35,12 @@ def assign(
     calls = sorted({call for _, call in fits})
     tie_scale = (len(calls) + 1) ** 2
     place = {call: at for at, call in enumerate(calls)}
+    row = {expected: at for at, expected in enumerate(sorted({expected for expected, _ in fits}))}
+    # Of all ways to pair two rising lists the one in order has the greatest sum of products.
+    order_scale = len(row) * len(calls) * max(len(row), len(calls)) + 1
     weights = {
-        (expected, call): max(1, round(fit * _FIT_SCALE)) * tie_scale + place[call]
+        (expected, call): (max(1, round(fit * _FIT_SCALE)) * tie_scale + place[call]) * order_scale
+        + row[expected] * place[call]
         for (expected, call), fit in fits.items()
     }
     solution = _hungarian(weights)

@@ -63,6 +63,11 @@ def test_on_a_tie_the_last_attempt_is_judged() -> None:
     assert assign({(0, 0): 1.0, (0, 1): 1.0, (0, 2): 0.5}) == {0: 1}
 
 
+def test_calls_that_fit_equally_well_keep_the_order_of_the_listing() -> None:
+    fits = {(e, c): 0.4 for e in range(4) for c in range(4)}
+    assert assign(fits) == {0: 0, 1: 1, 2: 2, 3: 3}
+
+
 def test_a_consumer_before_its_producer_loses_one_of_the_two() -> None:
     assert len(assign({(0, 1): 1.0, (1, 0): 1.0}, before=[(0, 1)])) == 1
 

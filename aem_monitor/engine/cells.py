@@ -15,15 +15,20 @@ from aem_monitor.engine.runs import OpenConversation
 class Cell:
     """Traces that may join, each with the keys that say so.
 
-    ``conversations`` is what assembly made of them when the cell was last dirty. Unless it is dirty, nothing in it can
-    happen before ``look_at`` (wall clock seconds).
+    ``conversations`` is what assembly made of them when the cell was last dirty. While it is dirty it rests until
+    ``renew_at``; otherwise nothing in it can happen before ``look_at`` (wall clock seconds).
     """
 
     number: int
     traces: dict[str, frozenset[str]] = field(default_factory=dict)
     dirty: bool = True
     look_at: float = 0.0
+    renew_at: float = 0.0
     conversations: list[OpenConversation] = field(default_factory=list)
+
+    def due(self, now: float) -> bool:
+        """Whether there is something to do."""
+        return (self.renew_at if self.dirty else self.look_at) <= now
 
 
 class Cells:

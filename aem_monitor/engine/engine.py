@@ -99,7 +99,7 @@ class Engine:
         moment = Moment(now, self._watermark.event_now(now))
         self._read_dirty()
         for cell in self._held.cells:
-            if cell.dirty or cell.look_at <= now:
+            if cell.due(now):
                 self._look_at(cell, moment)
         self._expire_pending(now)
         self._bounds.keep(self._settings, now)
@@ -132,10 +132,11 @@ class Engine:
         try:
             if cell.dirty:
                 self._conversations.renew(cell, moment.now)
+                cell.renew_at = moment.now + self._timing.rest(len(cell.traces))
             self._advance(cell, moment)
         except StoreError:
             # Counted and said where it happened; nothing is lost, the cell is looked at again.
-            cell.look_at = moment.now + _STORE_RETRY_SECONDS
+            cell.look_at = cell.renew_at = moment.now + _STORE_RETRY_SECONDS
         except Exception:  # noqa: BLE001 - logged and counted there
             # One conversation that the program cannot handle must not stop all others.
             self._gave_up("conversation", set(cell.traces))
@@ -171,6 +172,11 @@ class Engine:
             over |= done
             needed |= traces - done
             look_at = min(look_at, due, over_due)
+        states = [state for opened in cell.conversations for state in opened.runs]
+        own = {trace for state in states if not state.stored_before for trace in state.run.trace_ids}
+        self._intake.report_known(
+            [trace for state in states if state.stored_before for trace in state.run.trace_ids if trace not in own]
+        )
         self._held.unsettle(unfinished)
         self._held.settle(settled - unfinished)
         self._held.finish((over - needed) & cell.traces.keys())
@@ -212,8 +218,6 @@ class Engine:
         traces = set(opened.conversation.trace_ids)
         dues: dict[str, float] = {}
         for state in opened.runs:
-            if state.stored_before:
-                self._intake.report_known(state.run.trace_ids)
             heard = self._held.traces.heard(state.run.trace_ids, state.opened_at)
             due = self._timing.over(state, heard) if state.is_final else math.inf
             for trace in state.run.trace_ids:
@@ -281,6 +285,8 @@ class Engine:
         def lost_otherwise(state: RunState) -> bool:
             return not any(self._held.offsets.holds(trace) for trace in state.run.trace_ids)
 
+        for cell in self._held.cells:
+            cell.renew_at = now
         self.tick(now)
         for cell in self._held.cells:
             try:

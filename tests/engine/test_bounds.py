@@ -1,7 +1,9 @@
 """What is open is bounded; what is evicted is counted, and scored as far as it goes."""
 
+from dataclasses import replace
+
 from aem_monitor.engine.settings import EngineSettings
-from tests.engine.bench import ASK, HELLO, SHOW, Bench, exchange, play
+from tests.engine.bench import ASK, HELLO, SHOW, Bench, exchange, play, replayed
 
 
 def test_too_many_conversations_evict_other_traffic_before_canaries() -> None:
@@ -88,3 +90,22 @@ def test_a_trace_whose_id_came_late_does_not_tie_its_conversation_to_all_others(
         bench.feed([root])
         bench.tick()
     assert len(bench.engine._held.cells) == 20
+
+
+def test_a_crowd_without_conversation_ids_is_assembled_now_and_then_and_hides_no_canary() -> None:
+    """All traces of an agent that sends no id have to be looked at together."""
+    bench = Bench()
+    spans = []
+    for second in range(20):
+        for number in range(25):
+            asked = replace(HELLO, text=f"{second}.{number}")
+            spans += exchange(asked, None, second + number / 100)
+            bench.feed(spans[-1:])
+        if second == 8:
+            spans += play(None, second)
+            bench.feed(spans[-3:])
+        bench.wait(1, step=0.25)
+    bench.wait(200)
+    assert bench.results() == replayed(bench.pipeline, spans)
+    assert bench.results()
+    assert bench.counter("aem_monitor_unrecognised_conversations_total", outcome="none") >= 500

@@ -1,7 +1,7 @@
 """Putting the pure pipeline together from settings: one readable function, by constructor arguments."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aem_monitor.assembly import AssemblySettings
 from aem_monitor.attribution.steps import Judge, ScoringSettings
@@ -12,6 +12,7 @@ from aem_monitor.golden.recognise import Recogniser, Where
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.scoring.scorers import EmbeddedScorer, Scorer
+from aem_monitor.scoring.submetrics import load_submetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def build_pipeline(
             threshold=settings.similarity,
             margin=settings.margin,
         ),
-        judge=Judge(cheap, settings.scoring),
+        judge=Judge(cheap, replace(settings.scoring, submetrics=settings.scoring.submetrics or load_submetrics())),
         similarity=similarity,
         similar_from=settings.similarity,
         play_gap_ns=round(settings.play_gap * 10**9),

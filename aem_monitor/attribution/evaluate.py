@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from aem_monitor.attribution import entry
-from aem_monitor.attribution.action import ActionChecks, call_name, not_reached, structural_passed
+from aem_monitor.attribution.action import ActionChecks, call_name, expected_call, not_reached, structural_passed
 from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation, Healthy
 from aem_monitor.attribution.graph import TurnLinks, leaves
 from aem_monitor.attribution.lifting import GoldenOrOwn, Lifting
@@ -26,16 +26,22 @@ from aem_monitor.model.verdict import (
     MismatchDetail,
     NotScored,
     SubMetric,
+    TurnKind,
     TurnVerdict,
 )
 from aem_monitor.scoring.arguments import ArgumentComparer
 from aem_monitor.scoring.exchange import Assignment, Fitness, assign_calls
 from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
+from aem_monitor.scoring.submetrics import SubMetricPlugin, TurnView, ask
 
 
 def evaluate(
-    run: Run, links: Mapping[int, TurnLinks], oracle: Oracle, partial: bool = False
+    run: Run,
+    links: Mapping[int, TurnLinks],
+    oracle: Oracle,
+    partial: bool = False,
+    submetrics: Sequence[SubMetricPlugin] = (),
 ) -> tuple[TurnVerdict, ...]:
     """Judge a run.
 
@@ -44,11 +50,12 @@ def evaluate(
         links: of that dialog, from ``graph.links_of``.
         oracle: compares values and texts; after the call it holds the questions that only an expert can settle.
         partial: the run was cut short by a bound: what is missing is ``partial``, never an omission.
+        submetrics: further sub-metrics, asked about every turn that happened.
 
     Returns the entries in golden order, extra calls after the expected turns of their exchange. Optional turns that
     did not happen and skipped turns have none.
     """
-    evaluation = _Evaluation(run, links, oracle, partial)
+    evaluation = _Evaluation(run, links, oracle, partial, submetrics)
     entries: list[TurnVerdict] = []
     for played in run.exchanges:
         entries += evaluation.exchange(played)
@@ -61,6 +68,7 @@ class _Evaluation:
     links: Mapping[int, TurnLinks]
     oracle: Oracle
     partial: bool
+    submetrics: Sequence[SubMetricPlugin]
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     allowed: list[ToolCall] = field(default_factory=list)
     user_texts: list[str] = field(default_factory=list)
@@ -177,6 +185,7 @@ class _Evaluation:
         links = self.links[turn.turn_no]
         comparer = ArgumentComparer(self.oracle.same, turn.match, lifting.expectation(links))
         checks = ActionChecks(self.run.dialog, turn, call, comparer, explainer).all()
+        checks += self._further(TurnKind.TOOL, expected_call(turn), call=call)
         cause = blocked
         if cause is None and call.error is not None and not any(check.passed is False for check in checks):
             cause = NotScored.TOOL_ERROR
@@ -252,6 +261,8 @@ class _Evaluation:
             healthy=self._healthy(),
             whole=self.run.dialog.open,
         ).all()
+        text = "\n".join(reply.text or "" for reply in replies)
+        checks += self._further(TurnKind.RESPONSE, turn.response, reply=text)
         self._add(entries, turn, settle(base, checks, self.outcomes, None), None)
 
     def _no_reply_cause(self, played: PlayedExchange) -> NotScored:
@@ -262,6 +273,13 @@ class _Evaluation:
         return self._absent_cause()
 
     # What both need
+
+    def _further(
+        self, kind: TurnKind, expected: JSON, call: ToolCall | None = None, reply: str | None = None
+    ) -> list[Check]:
+        if not self.submetrics:
+            return []
+        return ask(self.submetrics, TurnView(kind, expected, tuple(self.user_texts), call, reply))
 
     def _means(self, turn: ScoredTurn) -> tuple[Lifting, Explainer]:
         reference = turn.response if isinstance(turn, AgentTurn) else None

@@ -12,17 +12,22 @@ from aem_monitor.model.verdict import MIXED, RunResult, TurnVerdict
 from aem_monitor.scoring.compose import Composition, mean, summarise
 from aem_monitor.scoring.oracle import Answers, Oracle, Question
 from aem_monitor.scoring.scorers import Scorer
+from aem_monitor.scoring.submetrics import SubMetricPlugin
 from aem_monitor.scoring.values import ValueContext
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringSettings:
-    """``threshold`` and ``band`` are those of ``ValueContext``; ``expert`` names a scorer to ask, None asks nobody."""
+    """``threshold`` and ``band`` are those of ``ValueContext``; ``expert`` names a scorer to ask, None asks nobody.
+
+    ``submetrics`` are asked beside the built-in ones.
+    """
 
     threshold: float = 0.5
     band: float = 0.08
     composition: Composition = mean
     expert: str | None = None
+    submetrics: tuple[SubMetricPlugin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class Judge:
         texts = tuple(text for played in run.exchanges for text in played.user_texts)
         context = ValueContext(day, texts, self._settings.threshold, self._settings.band)
         oracle = Oracle(self._scorer, context, answers, self._settings.expert)
-        turns = evaluate(run, self._links_of(run.dialog, day), oracle, partial)
+        turns = evaluate(run, self._links_of(run.dialog, day), oracle, partial, self._settings.submetrics)
         return Plan(result_of(run, turns, self._settings.composition, partial), tuple(oracle.questions.values()))
 
     def _links_of(self, dialog: Dialog, day: date) -> Mapping[int, TurnLinks]:

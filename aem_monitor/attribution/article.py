@@ -32,7 +32,7 @@ from aem_monitor.model.verdict import (
 )
 from aem_monitor.scoring.align import assign
 from aem_monitor.scoring.arguments import ArgumentComparer, Difference
-from aem_monitor.scoring.compose import mean, summarise
+from aem_monitor.scoring.compose import Terms, mean, summarise
 from aem_monitor.scoring.oracle import Oracle
 from aem_monitor.scoring.responses import Claim
 from aem_monitor.scoring.scorers import Scorer
@@ -78,7 +78,7 @@ def score_dialog(form: DialogForm, scorer: Scorer, context: ValueContext, assume
         turns=turns,
         success_rate=summary.success_rate,
         test_pass=summary.test_pass,
-        score=mean(turns, {}),
+        score=mean(turns, Terms()),
         first_failure_turn=summary.first_failure_turn,
         first_failure_extra=summary.first_failure_extra,
         root_cause=summary.root_cause,

@@ -9,7 +9,7 @@ from aem_monitor.attribution.graph import TurnLinks, links_of
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
 from aem_monitor.model.verdict import MIXED, RunResult, TurnVerdict
-from aem_monitor.scoring.compose import Composition, mean, summarise
+from aem_monitor.scoring.compose import Composition, Terms, mean, summarise
 from aem_monitor.scoring.oracle import Answers, Oracle, Question
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.submetrics import SubMetricPlugin
@@ -78,7 +78,10 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
     complete = all(played.present and played.complete for played in run.exchanges)
     captured = any(played.present for played in run.exchanges)
     summary = summarise(turns, complete, captured)
-    weights = {turn.turn_no: turn.weight for turn in run.dialog.scored_turns}
+    scored = run.dialog.scored_turns
+    terms = Terms(
+        {turn.turn_no: turn.weight for turn in scored}, frozenset(turn.turn_no for turn in scored if turn.critical)
+    )
     return RunResult(
         run_id=run.run_id,
         conversation_key=conversation.key,
@@ -93,7 +96,7 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
         turns=turns,
         success_rate=summary.success_rate,
         test_pass=summary.test_pass,
-        score=composition(turns, weights),
+        score=composition(turns, terms),
         first_failure_turn=summary.first_failure_turn,
         first_failure_extra=summary.first_failure_extra,
         root_cause=summary.root_cause,

@@ -91,8 +91,12 @@ class Scoring(Section):
         description="File that `aem-monitor calibrate` wrote; its threshold of the sub-metric `value` takes the place "
         "of `threshold`. Replies are judged by their facts and have no threshold of their own.",
     )
-    composition: Literal["mean", "weighted_mean"] = Field(
-        "mean", description="How the turns of a run become its `score`. `success_rate` is always the share of turns."
+    composition: str = Field(
+        "mean",
+        min_length=1,
+        description="How the turns of a run become its `score`: `mean`, `weighted_mean` (by `weight`), `gated` (0 if a "
+        "`critical` turn failed), `minimum` (the weakest sub-metric), or the name of an installed rule. `success_rate` "
+        "is always the share of passing turns.",
     )
 
 

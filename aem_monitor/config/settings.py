@@ -19,9 +19,8 @@ from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
-from aem_monitor.scoring.compose import Composition, mean
+from aem_monitor.scoring.compose import composition
 
-_COMPOSITIONS: Final[Mapping[str, Composition]] = {"mean": mean}
 _KINDS: Final[Mapping[str, SpanKind]] = {
     "runner": SpanKind.RUN,
     "agent": SpanKind.AGENT,
@@ -116,7 +115,7 @@ def pipeline_settings(config: Config) -> PipelineSettings:
         scoring=ScoringSettings(
             threshold=_threshold(config),
             band=config.scoring.band,
-            composition=_COMPOSITIONS[config.scoring.composition],
+            composition=composition(config.scoring.composition),
         ),
         where=config.recognise.where,
         require_where=True,

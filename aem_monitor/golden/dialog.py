@@ -40,8 +40,8 @@ class ToolTurn:
     ``result`` is only meaningful with ``has_result``; a golden ``null`` is None. ``depends_on`` is what the author
     declared, ``references`` what stands in ``args`` (place, reference), ``dependencies`` the two together, rising.
     ``match`` is keyed by argument name or dotted path. ``order_tags`` are the tags that let turns of one exchange come
-    in any order, ``tags`` are all. ``weight`` counts in the weighted mean only. A turn with ``skip`` is aligned, so
-    that its call is no extra one and later turns can build on it, but not scored.
+    in any order, ``tags`` are all. ``weight`` counts in the weighted mean only, ``critical`` where a rule gates. A turn
+    with ``skip`` is aligned, so that its call is no extra one and later turns can build on it, but not scored.
     """
 
     turn_no: int
@@ -59,6 +59,7 @@ class ToolTurn:
     order_tags: frozenset[str] = frozenset()
     presence: Presence = "required"
     weight: float = 1.0
+    critical: bool = False
     skip: bool = False
 
 
@@ -79,6 +80,7 @@ class AgentTurn:
     dependencies: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     weight: float = 1.0
+    critical: bool = False
     skip: bool = False
 
 
@@ -258,6 +260,7 @@ def _turn(form: UserTurnForm | ToolTurnForm | AgentTurnForm, index: int) -> User
             order_tags=frozenset(tag for tag in form.tags if ORDER_TAG.fullmatch(tag)),
             presence=form.presence,
             weight=form.weight,
+            critical=form.critical,
             skip=form.skip,
         )
     response = form.gold_turn.response if form.gold_turn else None
@@ -274,6 +277,7 @@ def _turn(form: UserTurnForm | ToolTurnForm | AgentTurnForm, index: int) -> User
         dependencies=_rising(form.depends_on, references),
         tags=form.tags,
         weight=form.weight,
+        critical=form.critical,
         skip=form.skip,
     )
 

@@ -17,7 +17,6 @@ NOT_BUILT_KEYS: Final = {
     "variants": "alternative paths",
     "outcome": "end-state checks",
     "threshold": "a threshold of one turn",
-    "critical": "a turn whose failure caps the score",
 }
 """Keys that the format names and that nothing scores yet; refused with a message of their own."""
 
@@ -157,6 +156,7 @@ class ToolTurnForm(_Form):
     presence: Literal["required", "optional", "forbidden"] = "required"
     effect: Literal["read", "write"] | None = None
     weight: Weight = 1.0
+    critical: bool = False
     skip: bool = False
 
 
@@ -171,6 +171,7 @@ class AgentTurnForm(_Form):
     depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
     tags: Texts = ()
     weight: Weight = 1.0
+    critical: bool = False
     skip: bool = False
 
 

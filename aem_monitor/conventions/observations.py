@@ -75,17 +75,35 @@ def _text(value: str, role: Role) -> Messages:
 
 
 def _from_list(value: Sequence[JSON], role: Role) -> Messages:
-    """Messages, also as LangChain's pairs ``["user", text]``; texts among them are reprs of objects."""
-    usable = [_unpaired(item) for item in value if not isinstance(item, str)]
+    """Messages, also LangChain's pairs ``["user", text]`` and LlamaIndex's blocks; texts among them are reprs of
+    objects."""
+    usable = [_message(item) for item in value if not isinstance(item, str)]
     return read_messages(usable, role) if usable else NO_MESSAGES
 
 
-def _unpaired(item: JSON) -> JSON:
+def _message(item: JSON) -> JSON:
+    if isinstance(item, Mapping) and "blocks" in item and "role" in item:
+        return _llama_message(item)
     if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
         speaker, said = item
         if isinstance(speaker, str) and speaker in _SPEAKERS and isinstance(said, str):
             return {"role": speaker, "content": said}
     return item
+
+
+def _llama_message(message: Mapping[str, JSON]) -> JSON:
+    """``{"role", "blocks": [{"block_type", ..}], "additional_kwargs": {"tool_calls", "tool_call_id"}}``"""
+    more = message.get("additional_kwargs")
+    kept = {key: more.get(key) for key in ("tool_calls", "tool_call_id")} if isinstance(more, Mapping) else {}
+    texts: list[JSON] = []
+    calls: list[JSON] = []
+    for block in _listed(message["blocks"]):
+        if isinstance(block, Mapping) and block.get("block_type") == "tool_call":
+            known = {"id": block.get("tool_call_id"), "name": block.get("tool_name")}
+            calls.append({**known, "arguments": block.get("tool_kwargs")})
+        elif isinstance(block, Mapping) and isinstance(block.get("text"), str):
+            texts.append({"type": "text", "text": block["text"]})
+    return {**kept, **({"tool_calls": calls} if calls else {}), "role": message["role"], "content": texts or None}
 
 
 def _from_object(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:
@@ -94,8 +112,8 @@ def _from_object(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:
     messages = value.get("messages")
     if isinstance(messages, Sequence) and not isinstance(messages, str) and messages:
         return _from_list(messages, role)
-    if isinstance(value.get("blocks"), Sequence) and "role" in value:
-        return read_messages({**value, "content": _llama_blocks(value["blocks"])}, role)
+    if "blocks" in value and "role" in value:
+        return read_messages(_llama_message(value), role)
     if "role" in value or "lc" in value or "parts" in value or _is_langchain(value):
         return read_messages(value, role)
     if "choices" in value or "generations" in value:
@@ -115,11 +133,6 @@ def _from_object(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:
 
 def _is_langchain(value: Mapping[str, JSON]) -> bool:
     return value.get("type") in ("human", "ai", "AIMessageChunk", "HumanMessage") and "content" in value
-
-
-def _llama_blocks(blocks: JSON) -> list[JSON]:
-    found = [block for block in _listed(blocks) if isinstance(block, Mapping)]
-    return [{"type": "text", "text": block["text"]} for block in found if isinstance(block.get("text"), str)]
 
 
 def _completion(value: Mapping[str, JSON], role: Role, depth: int) -> Messages:

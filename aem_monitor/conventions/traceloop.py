@@ -4,7 +4,8 @@ Model messages are flattened (``gen_ai.prompt.N``, ``gen_ai.completion.N``, up t
 (0.60 on). Decorated functions have ``traceloop.entity.input`` = ``{"args", "kwargs"}`` and the JSON of the return
 value, which for a tool that returns JSON text is a JSON string in a JSON string. Frameworks write ``{"inputs": {..}}``
 and ``{"outputs": {..}}`` or ``{"output": ToolMessage}``. CrewAI has the user's text as the description of a task and
-the reply as the crew's result. LlamaIndex writes its tools as tasks.
+the reply as the crew's result. LlamaIndex writes the steps of its agents as tasks, whose outputs are events: a tool's
+result, the messages that go to an agent (``{"input", "current_agent_name"}``), the result of the run.
 
 The SDK puts ``traceloop.association.properties`` on every span of the process, also on those of other instrumentations:
 they say nothing about who wrote a span.
@@ -71,6 +72,9 @@ class Traceloop:
         if kind is not SpanKind.MODEL:
             incoming = incoming or _crew_input(attributes) or _entity(attributes, "input", Role.USER)
             outgoing = outgoing or _crew_output(attributes) or _entity(attributes, "output", Role.ASSISTANT)
+            event = _llama_event(attributes)
+            if event is not None:
+                incoming, outgoing = _llama_messages(event)
         name = reading.agent_name or text(attributes, "traceloop.association.properties.lc_agent_name")
         if kind in (SpanKind.AGENT, SpanKind.RUN):
             name = name or text(attributes, "traceloop.entity.name")
@@ -107,7 +111,8 @@ def _task_kind(attributes: Attributes) -> SpanKind:
     """LlamaIndex's tools are tasks; so is a crew's task, which has the user's text where the crew has none."""
     if "tool.name" in attributes or _llama_tool(attributes) is not None:
         return SpanKind.TOOL
-    return SpanKind.AGENT if "crewai.task.description" in attributes else SpanKind.STEP
+    is_agent = "crewai.task.description" in attributes or _llama_event(attributes) is not None
+    return SpanKind.AGENT if is_agent else SpanKind.STEP
 
 
 def _reasons(messages: Messages) -> tuple[str, ...]:
@@ -192,7 +197,7 @@ def _tool(tool: ToolReading | None, span: Span) -> ToolReading:
     name = name or _llama_tool(attributes) or text(attributes, "traceloop.entity.name") or (tool.name if tool else "")
     return ToolReading(
         name=(name or span.name).removesuffix(".tool"),
-        call_id=(tool.call_id if tool else None) or _call_id(given),
+        call_id=(tool.call_id if tool else None) or _call_id(given, output),
         arguments=call.arguments,
         arguments_truncated=cut,
         bare=call.bare,
@@ -222,10 +227,12 @@ def _texts(blocks: JSON) -> list[str]:
     return [str(block["text"]) for block in listed if isinstance(block, Mapping) and isinstance(block.get("text"), str)]
 
 
-def _call_id(given: JSON) -> str | None:
-    """LangChain names the call among the keywords of its callback."""
+def _call_id(given: JSON, output: JSON) -> str | None:
+    """LangChain names the call among the keywords of its callback, LlamaIndex beside the result."""
     named = given.get("kwargs") if isinstance(given, Mapping) and "input_str" in given else None
     found = named.get("tool_call_id") if isinstance(named, Mapping) else None
+    if found is None and isinstance(output, Mapping):
+        found = output.get("tool_id")
     return found if isinstance(found, str) and found else None
 
 
@@ -237,6 +244,38 @@ def _llama_tool(attributes: Attributes) -> str | None:
     value = parse_nested(output).value
     name = value.get("tool_name") if isinstance(value, Mapping) and "raw_output" in value else None
     return name if isinstance(name, str) and name else None
+
+
+def _llama_event(attributes: Attributes) -> Mapping[str, JSON] | None:
+    """What a LlamaIndex agent was given or said in one step, or its run's result."""
+    output = attributes.get("traceloop.entity.output")
+    if not isinstance(output, str) or '"current_agent_name"' not in output:
+        return None
+    value, cut = opened(output)
+    if cut or not isinstance(value, Mapping):
+        return None
+    inner = value.get("result")
+    found = inner if isinstance(inner, Mapping) else value
+    return value if "current_agent_name" in found and ("input" in found or "response" in found) else None
+
+
+def _llama_messages(event: Mapping[str, JSON]) -> tuple[Messages, Messages]:
+    """Input and output; the calls of a run's result are its whole history."""
+    result = event.get("result")
+    if isinstance(result, Mapping):
+        return NO_MESSAGES, spoken({"response": result.get("response")}, Role.ASSISTANT)
+    if "input" in event:
+        return spoken({"input": event["input"]}, Role.USER), NO_MESSAGES
+    asked = event.get("tool_calls")
+    calls: list[JSON] = [
+        {"id": one.get("tool_id"), "name": one.get("tool_name"), "arguments": one.get("tool_kwargs")}
+        for one in (asked if isinstance(asked, Sequence) and not isinstance(asked, str) else ())
+        if isinstance(one, Mapping)
+    ]
+    said = spoken({"response": event.get("response")}, Role.ASSISTANT)
+    if calls:
+        said += read_messages({"role": "assistant", "tool_calls": calls}, Role.ASSISTANT)
+    return NO_MESSAGES, said
 
 
 def _first_of(attributes: Attributes, *names: str) -> tuple[JSON, bool]:

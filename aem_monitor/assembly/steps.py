@@ -219,7 +219,7 @@ def _reports(members: Sequence[Member], steps: Sequence[ModelStep]) -> Iterator[
 
 
 def _report(request: Request, part: ResultPart, *, blocks: bool) -> None:
-    found = unwrap(part.result, blocks=blocks)
+    found = unwrap(part.result, blocks=blocks, cut=part.truncated)
     cut = found.truncated or part.truncated
     if request.result.value is not NOT_CAPTURED and not request.result.truncated:
         return

@@ -14,7 +14,7 @@ from typing import Final
 from aem_monitor.conventions.attributes import failure, text
 from aem_monitor.conventions.genai import kind_of, read_span
 from aem_monitor.conventions.jsontext import parse_nested
-from aem_monitor.conventions.messages import Message, Messages, Role, mark_cut
+from aem_monitor.conventions.messages import Message, Messages, Role, mark_cut, without_cut_end
 from aem_monitor.conventions.parts import CallPart, Part, ResultPart, TextPart, parts_of, read_arguments, text_or_none
 from aem_monitor.conventions.reading import Report, SpanKind, SpanReading
 from aem_monitor.model.conversation import NOT_CAPTURED
@@ -145,7 +145,8 @@ def _message(event: SpanEvent) -> Message | None:
 def _body(attributes: Attributes) -> tuple[Mapping[str, JSON], bool]:
     content = attributes.get(_CONTENT)
     parsed = parse_nested(content if isinstance(content, str) else None)
-    return (parsed.value, parsed.truncated) if isinstance(parsed.value, Mapping) else ({}, parsed.truncated)
+    value = without_cut_end(parsed.value) if parsed.truncated else parsed.value
+    return (value, parsed.truncated) if isinstance(value, Mapping) else ({}, parsed.truncated)
 
 
 def _call(call: JSON) -> Iterator[Part]:

@@ -28,17 +28,20 @@ class CallInput:
     bare: Captured = NOT_CAPTURED
 
 
-def read_call(given: JSON, schema: JSON = None) -> CallInput:
+def read_call(given: JSON, schema: JSON = None, *, cut: bool = False) -> CallInput:
     """What a tool was called with. Positional values are named in the order of ``schema`` (a JSON schema, or a mapping
-    with the parameters as keys); without one they are not guessed: half of the arguments would look like an error."""
+    with the parameters as keys); without one they are not guessed: half of the arguments would look like an error.
+    ``cut``: the recorded text was, so that a wrapper may lack its arguments."""
     if isinstance(given, str):
         given = _object_of(given)
     if not isinstance(given, Mapping):
         return CallInput(None, NOT_CAPTURED if given is None else given)
     if "input_str" in given:
         inner = given.get("inputs")
-        return CallInput(inner) if isinstance(inner, Mapping) else read_call(given["input_str"], schema)
+        return CallInput(inner) if isinstance(inner, Mapping) else read_call(given["input_str"], schema, cut=cut)
     named = given.get("kwargs")
+    if cut and "kwargs" not in given and given.keys() <= _CALL_WRAPPER:
+        return CallInput(None)
     if not isinstance(named, Mapping) or not given.keys() <= _CALL_WRAPPER:
         return CallInput(given)
     args = given.get("args")

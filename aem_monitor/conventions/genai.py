@@ -127,13 +127,14 @@ def read_tool(
     results = [result for message in (outgoing + said.output).items for result in message.results]
     arguments, cut = _arguments(attributes, events, calls)
     result: Captured = NOT_CAPTURED
+    result_cut = False
     if attributes.get("gen_ai.tool.call.result") is not None:
         result = to_json(attributes["gen_ai.tool.call.result"])
     elif results:
-        result = results[-1].result
+        result, result_cut = results[-1].result, results[-1].truncated
     else:
         result = _event_result(events)
-    unwrapped = unwrap(result, blocks=blocks)
+    unwrapped = unwrap(result, blocks=blocks, cut=result_cut)
     return ToolReading(
         name=text(attributes, "gen_ai.tool.name") or next((call.name for call in calls), ""),
         call_id=text(attributes, "gen_ai.tool.call.id") or _event_call_id(events, calls),

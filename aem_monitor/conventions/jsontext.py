@@ -21,6 +21,7 @@ _ANY_MARK: Final = re.compile("|".join(map(re.escape, _REDACTION_MARKS)), re.IGN
 _LONGEST_MARK: Final = 80
 _WHITESPACE: Final = " \t\r\n"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,6})?")
+_REST_OF_NUMBER: Final = re.compile(r"[-+.eE0-9]{0,400}\Z")
 _LITERALS: Final[Mapping[str, JSON]] = {"true": True, "false": False, "null": None}
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _ESCAPES: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -330,8 +331,8 @@ class _PrefixReader:
             if rest == "-":
                 return self._end()
             raise _NotJSONError
-        if self.at + match.end() >= len(self.text):
-            # "12" may be the beginning of "1234": a cut number is worse than none.
+        if _REST_OF_NUMBER.match(self.text, self.at + match.end()):
+            # "12" may be the beginning of "1234", "59." of "59.9": a cut number is worse than none.
             return self._end()
         self.at += match.end()
         number = match.group()

@@ -33,6 +33,7 @@ _MAX_NESTING: Final = 8
 _KNOWN_TYPES: Final = TEXT_TYPES | CALL_TYPES | RESULT_TYPES | UNSPOKEN_TYPES
 _SINGLE_RESULT: Final = frozenset({"tool_call_id", "content"})
 _CONTENT_KEYS: Final = frozenset({"parts", "content", "tool_calls"})
+_SAYING_WHOSE: Final = frozenset({"role", "type", "lc", "tool_call_id", "toolUseId", "toolCallId"})
 _IDENTIFIERS: Final = frozenset(
     {"name", "id", "call_id", "role", "type", "toolName", "tool_name", "toolUseId", "toolCallId", "tool_call_id"}
 )
@@ -115,7 +116,7 @@ def read_messages(value: JSON, default: Role) -> Messages:
         parsed = parse_nested(value)
         value, cut = parsed.value, parsed.truncated
         if cut:
-            value = _without_cut_identifier(value)
+            value = without_cut_end(value)
     if isinstance(value, Mapping) and isinstance(value.get("messages"), Sequence):
         value = value["messages"]
     items = _items(value, default)
@@ -179,7 +180,7 @@ def read_content(value: str) -> tuple[JSON, bool]:
     """
     parsed = parse_nested(value)
     if is_content(parsed.value):
-        return _without_cut_identifier(parsed.value) if parsed.truncated else parsed.value, parsed.truncated
+        return without_cut_end(parsed.value) if parsed.truncated else parsed.value, parsed.truncated
     if parsed.truncated and _only_begun(parsed.value):
         return [{"type": "text"}], True
     return value, False
@@ -258,8 +259,9 @@ def mark_cut(message: Message) -> Message:
     return Message(message.role, (*message.parts[:-1], last), message.finish_reason)
 
 
-def _without_cut_identifier(value: JSON, depth: int = _MAX_NESTING) -> JSON:
-    """Without the name or id that a cut may have gone through: half a name is worse than none."""
+def without_cut_end(value: JSON, depth: int = _MAX_NESTING) -> JSON:
+    """A value of cut JSON text without what the cut leaves unclear at its end: a name or id that it may have gone
+    through, since half a name is worse than none, and a message of which it hides who spoke."""
     if depth == 0:
         return value
     if isinstance(value, Mapping) and value:
@@ -267,7 +269,13 @@ def _without_cut_identifier(value: JSON, depth: int = _MAX_NESTING) -> JSON:
         kept = {name: item for name, item in value.items() if name != key}
         if key in _IDENTIFIERS and isinstance(value[key], str):
             return kept
-        return {**kept, key: _without_cut_identifier(value[key], depth - 1)}
+        return {**kept, key: without_cut_end(value[key], depth - 1)}
     if isinstance(value, Sequence) and not isinstance(value, str) and value:
-        return [*value[:-1], _without_cut_identifier(value[-1], depth - 1)]
+        last = without_cut_end(value[-1], depth - 1)
+        return [*value[:-1], *(() if _hides_its_role(last) else (last,))]
     return value
+
+
+def _hides_its_role(item: JSON) -> bool:
+    """Whether a list item is a message, or a result, that was cut before it said whose it is."""
+    return isinstance(item, Mapping) and bool(item.keys() & {"content", "parts"}) and not item.keys() & _SAYING_WHOSE

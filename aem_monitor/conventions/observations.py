@@ -10,7 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aem_monitor.conventions.jsontext import parse, parse_nested, redacted, to_json
-from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, mark_cut, read_messages
+from aem_monitor.conventions.messages import (
+    NO_MESSAGES,
+    Message,
+    Messages,
+    Role,
+    mark_cut,
+    read_messages,
+    without_cut_end,
+)
 from aem_monitor.conventions.parts import TextPart
 from aem_monitor.model.jsonvalue import JSON, AttributeValue
 
@@ -27,7 +35,7 @@ _REPLY_KEYS: Final = (
 _SPEAKERS: Final = frozenset({"user", "human", "system", "assistant", "ai", "placeholder"})
 _NEVER_SPOKEN: Final = re.compile(
     r"(?:^|_)(?:id|ids|uuid|key|model|session|thread|conversation|user|customer|locale|lang|language|tenant|version"
-    r"|mode|channel|agent|name)$",
+    r"|mode|channel|agent|name|system|instructions?|system_prompt|system_message)$",
     re.IGNORECASE,
 )
 _OBJECT_TEXT: Final = re.compile(r"<.{1,200} at 0x[0-9a-f]{4,16}>|(?:[A-Z][a-z0-9]{1,40}){2,8}", re.DOTALL)
@@ -53,7 +61,7 @@ def spoken(value: AttributeValue, role: Role) -> Messages:
     plain, cut = to_json(value), False
     if isinstance(plain, str) and plain.lstrip()[:1] in ("{", "[", '"') and not redacted(plain):
         parsed = parse(plain)
-        plain, cut = parsed.value, parsed.truncated
+        plain, cut = without_cut_end(parsed.value) if parsed.truncated else parsed.value, parsed.truncated
     items = _said(None if plain == "null" else plain, role, _MAX_WRAPPERS).items
     return Messages((*items[:-1], mark_cut(items[-1])), cut) if cut and items else Messages(items, cut)
 

@@ -118,8 +118,8 @@ class Observed:
         attributes = span.attributes
         given, cut = opened(attributes.get(self.input_names[0]))
         output, output_cut = opened(attributes.get(self.output_names[0]))
-        unwrapped = unwrap(_returned(output))
-        call = read_call(_argument_object(given))
+        unwrapped = unwrap(_returned(output, cut=output_cut), cut=output_cut)
+        call = read_call(_argument_object(given), cut=cut)
         return ToolReading(
             name=text(attributes, "gen_ai.tool.name") or span.name,
             call_id=text(attributes, "gen_ai.tool.call.id") or _message_call_id(output),
@@ -150,13 +150,14 @@ def _argument_object(given: JSON) -> JSON:
     return given
 
 
-def _returned(output: JSON) -> Captured:
-    """LangSmith wraps a tool's message: ``{"output": {"content": ..}}``."""
+def _returned(output: JSON, *, cut: bool) -> Captured:
+    """LangSmith wraps a tool's message: ``{"output": {"content": ..}}``; its type may be cut away."""
     if output is None:
         return NOT_CAPTURED
     if isinstance(output, Mapping) and output.keys() == {"output"}:
         inner = output["output"]
-        if isinstance(inner, Mapping) and inner.get("type") == "tool" and "content" in inner:
+        kind = inner.get("type", "tool" if cut else None) if isinstance(inner, Mapping) else None
+        if isinstance(inner, Mapping) and kind == "tool" and "content" in inner:
             return {**inner, "role": "tool"}
         return inner
     return output

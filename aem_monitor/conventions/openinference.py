@@ -195,7 +195,7 @@ def _tool(span: Span) -> ToolReading:
     name = text(attributes, "tool.name")
     if name is None and (span.name.startswith("handoff to ") or _names_agents(given, output)):
         return ToolReading(f"transfer_to_{output}" if isinstance(output, str) else span.name, handoff=True)
-    call = _call(given, attributes)
+    call = _call(given, attributes, cut=given_cut)
     result = unwrap(output)
     return ToolReading(
         name=name or span.name,
@@ -213,11 +213,11 @@ def _names_agents(given: JSON, output: Captured) -> bool:
     return isinstance(given, str) and isinstance(output, str) and given.isidentifier() and output.isidentifier()
 
 
-def _call(given: JSON, attributes: Attributes) -> CallInput:
+def _call(given: JSON, attributes: Attributes, *, cut: bool) -> CallInput:
     schema, _ = _value(attributes, "tool.parameters")
     if given is None and isinstance(schema, Mapping) and not _is_schema(schema):
         given = schema
-    return read_call(given, schema)
+    return read_call(given, schema, cut=cut)
 
 
 def _is_schema(value: Mapping[str, JSON]) -> bool:

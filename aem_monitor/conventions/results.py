@@ -28,35 +28,37 @@ class Unwrapped:
     failed: bool | None = None
 
 
-def unwrap(value: Captured, *, blocks: bool = False) -> Unwrapped:
+def unwrap(value: Captured, *, blocks: bool = False, cut: bool = False) -> Unwrapped:
     """Remove JSON text, tool messages, MCP results and typed content blocks around a return value.
 
     ``blocks``: the emitter always wraps results in Bedrock blocks (``[{"text": ..}]``), so untyped ones are wrapping
-    too.
+    too. ``cut``: the text that ``value`` was read from was.
     """
     if value is NOT_CAPTURED or (isinstance(value, str) and redacted(value)):
         return Unwrapped(NOT_CAPTURED)
     parsed = parse_nested(value)
-    current, cut = parsed.value, parsed.truncated
+    current, cut = parsed.value, cut or parsed.truncated
     failed: bool | None = None
     for _ in range(4):
         if isinstance(current, Mapping):
-            inner, said = _from_object(current)
+            inner, said = _from_object(current, cut=cut)
         else:
-            inner, said = _from_blocks(current, untyped=blocks), None
+            inner, said = _from_blocks(_whole_blocks(current) if cut else current, untyped=blocks), None
         failed = said if said is not None else failed
         if inner is NOT_CAPTURED:
             break
         blocks = blocks and isinstance(current, Mapping)
         parsed = parse_nested(inner)
         current, cut = parsed.value, cut or parsed.truncated
+    if cut and _only_wrapping(current):
+        return Unwrapped(NOT_CAPTURED, truncated=True, failed=failed)
     if isinstance(current, str) and redacted(current):
         return Unwrapped(NOT_CAPTURED, failed=failed)
     kept, lost = without_redacted(current, value)
     return Unwrapped(kept, cut or lost, failed)
 
 
-def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:
+def _from_object(value: Mapping[str, JSON], *, cut: bool) -> tuple[Captured, bool | None]:
     """The content of a tool message or of an MCP result; NOT_CAPTURED when it is neither."""
     failed = value.get("isError")
     said = failed if isinstance(failed, bool) else None
@@ -70,10 +72,27 @@ def _from_object(value: Mapping[str, JSON]) -> tuple[Captured, bool | None]:
         return content, status == "error" if status in ("success", "error") else said
     # LangChain's serialised ToolMessage: {"lc": 1, "kwargs": {..}} or {"type": "tool", "data": {..}}.
     inner = value.get("kwargs") if "lc" in value else value.get("data")
-    if isinstance(inner, Mapping) and "content" in inner and ("lc" in value or "tool_call_id" in inner):
+    # The call's id comes after the content and may be cut away.
+    known = "lc" in value or (isinstance(inner, Mapping) and (cut or "tool_call_id" in inner))
+    if known and isinstance(inner, Mapping) and "content" in inner:
         status = inner.get("status")
         return inner["content"], status == "error" if status in ("success", "error") else None
     return NOT_CAPTURED, said
+
+
+def _only_wrapping(value: JSON) -> bool:
+    """Whether a cut value ends before anything of what the tool returned: inside the wrapping, or at once."""
+    if isinstance(value, Mapping):
+        serialised = "lc" in value or (value.get("type") == "tool" and value.keys() <= {"type", "data"})
+        return not value or serialised or value.keys() <= {"isError", "type", "role", "tool_call_id"}
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(map(_only_wrapping, value))
+
+
+def _whole_blocks(value: JSON) -> JSON:
+    """Content blocks without a last one that was cut before its content."""
+    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) < 2:
+        return value
+    return value[:-1] if _only_wrapping(value[-1]) else value
 
 
 def _from_blocks(value: JSON, *, untyped: bool) -> Captured:

@@ -191,8 +191,8 @@ def _tool(tool: ToolReading | None, span: Span) -> ToolReading:
     attributes = span.attributes
     given, cut = _first_of(attributes, "tool.arguments", "gen_ai.tool.call.arguments", "traceloop.entity.input")
     output, output_cut = _first_of(attributes, "gen_ai.tool.call.result", "traceloop.entity.output")
-    call = read_call(given)
-    result = _returned(output)
+    call = read_call(given, cut=cut)
+    result = _returned(output, cut=output_cut)
     name = text(attributes, "gen_ai.tool.name", "tool.name", "gen_ai.completion.tool.name")
     name = name or _llama_tool(attributes) or text(attributes, "traceloop.entity.name") or (tool.name if tool else "")
     return ToolReading(
@@ -207,19 +207,19 @@ def _tool(tool: ToolReading | None, span: Span) -> ToolReading:
     )
 
 
-def _returned(output: JSON) -> Unwrapped:
+def _returned(output: JSON, *, cut: bool) -> Unwrapped:
     """LangChain: ``{"output": .., "kwargs"}``. LlamaIndex: a ToolOutput, of a step one in ``tool_output``."""
     result: Captured = NOT_CAPTURED if output is None else output
     if not isinstance(output, Mapping):
-        return unwrap(result)
+        return unwrap(result, cut=cut)
     if "output" in output and output.keys() <= {"output", "kwargs"}:
-        return unwrap(output["output"])
+        return unwrap(output["output"], cut=cut)
     inner = output.get("tool_output", output)
     if isinstance(inner, Mapping) and "raw_output" in inner and "tool_name" in inner:
         said = inner.get("content") or " ".join(_texts(inner.get("blocks")))
         value = inner["raw_output"] if inner["raw_output"] is not None else said
         return replace(unwrap(value), failed=inner.get("is_error") is True)
-    return unwrap(result)
+    return unwrap(result, cut=cut)
 
 
 def _texts(blocks: JSON) -> list[str]:

@@ -106,9 +106,10 @@ class Item:
 
     @property
     def request(self) -> Request:
-        """A request of this item alone."""
+        """A request of a copy of this item alone."""
         blocks, scoped, items = _NAMES[self.signal]
-        return {blocks: [{"resource": self.resource, scoped: [{"scope": self.scope, items: [self.item]}]}]}
+        part = {"scope": self.scope, items: [self.item]}
+        return copy.deepcopy({blocks: [{"resource": self.resource, scoped: [part]}]})
 
 
 def items_of(requests: Sequence[Request]) -> list[Item]:

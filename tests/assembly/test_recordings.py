@@ -11,7 +11,13 @@ from aem_monitor.assembly import join, read_trace
 from tests.assembly.recordings import REGISTRY, SETTINGS, TRACES, assembled, differences, load, recordings, sidecar_of
 
 FILES = recordings()
-NO_HISTORY = {"agno-flights.json", "steps-flights.json", "fastmcp-sales.json", "crewai-refund.json", "smolagents-flights.json"}
+NO_HISTORY = {
+    "agno-flights.json",
+    "steps-flights.json",
+    "fastmcp-sales.json",
+    "crewai-refund.json",
+    "smolagents-flights.json",
+}
 
 
 def test_there_are_recordings() -> None:
@@ -99,7 +105,7 @@ def test_conversations_that_interleave_do_not_touch_each_other(data: st.DataObje
     marked = [
         [replace(span, trace_id=f"{number}{span.trace_id[1:]}") for span in spans] for number, spans in enumerate(alone)
     ]
-    ids = [{c.conversation_id for c in assembled(spans)} for spans in marked]
+    ids = [{name for c in assembled(spans) for name in (c.conversation_id, *c.aliases)} for spans in marked]
     if ids[0] & ids[1]:
         return
     together = assembled(data.draw(st.permutations(marked[0] + marked[1])))

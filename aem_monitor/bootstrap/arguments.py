@@ -118,12 +118,17 @@ def _same_entries(one: Any, other: Any, context: ValueContext, scorer: Scorer) -
     return not left
 
 
+def _is_amount(value: float) -> bool:
+    """One or more, with one or two decimals: a rate or a coordinate is no amount, and half a cent matters to it."""
+    return abs(value) >= 1 and not value.is_integer() and round(value, 2) == value
+
+
 def _suggest(turn: DraftTurn, base: Mapping[str, JSON], match: Mapping[str, Any]) -> None:
     """Matchers that the kind of a value asks for."""
     for name, value in base.items():
         if name in match:
             continue
-        if isinstance(value, float) and not value.is_integer():
+        if isinstance(value, float) and _is_amount(value):
             turn.form.setdefault("match", {})[name] = {"number": {"abs": _CENT}}
             turn.note(("match", name), "an amount with a fraction: allows for rounding")
         companion = f"new_{name}"

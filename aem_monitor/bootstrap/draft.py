@@ -16,6 +16,8 @@ from aem_monitor.bootstrap.replies import draft_reply, write_reply
 from aem_monitor.bootstrap.script import Scene, Step, scenes_of
 from aem_monitor.bootstrap.sheet import DraftTurn, Sheet
 from aem_monitor.bootstrap.tools import CallName, Toolbox
+from aem_monitor.golden.knownvalues import known_from
+from aem_monitor.golden.load import dialog_from
 from aem_monitor.golden.reference import JSONPath, references_of
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
@@ -76,6 +78,7 @@ class Drafter:
                 turns.append(reply)
         sheet = self._sheet(runs, turns, tools, left_out)
         settle_presence(sheet, tools.all_reads)
+        declare_known(sheet)
         return sheet, _rewriter(scenes, numbering, proofs, turns)
 
     def _sheet(
@@ -145,6 +148,7 @@ class Drafter:
                 turn.note(at, _ambiguous(origin.places))
             if proven is None:
                 depends |= set(origin.turns)
+        replaced |= proofs.texts.get(number, {})
         absent = compare_arguments(turn, step, replaced, contexts, self.scorer)
         if absent:
             name = call.tool, call.action
@@ -211,6 +215,14 @@ def settle_presence(sheet: Sheet, reads: frozenset[CallName]) -> None:
             turn.form["presence"] = "optional"
         elif turn.form.get("presence") == "optional" and number in referred:
             turn.remark("Its result is referred to below: without it the golden value is expected there.")
+
+
+def declare_known(sheet: Sheet) -> None:
+    """Declare what ``golden lint`` would miss: dependencies by values that are not traced because they are common."""
+    turns = sheet.turns
+    for known in known_from(dialog_from(sheet.value(), "the draft")):
+        form = turns[int(known.place[1])].form
+        form["depends_on"] = sorted({*form.get("depends_on", ()), known.turn_no})
 
 
 def referred_turns(sheet: Sheet) -> set[int]:

@@ -63,7 +63,7 @@ def effect_of(tool: str, action: str | None, definition: ToolDefinition | None) 
     if by_text is not None:
         word, reads = by_text
         return Effect("read" if reads else "write", f'its description begins with "{word}"')
-    return Effect("write", "neither name nor description tells, and a write missed is worse than a read suspected")
+    return Effect("write", "neither its name nor its description tells")
 
 
 def _words(text: str) -> list[str]:

@@ -12,17 +12,21 @@ from typing import Any, Final
 from aem_monitor.attribution.graph import Lift, TurnLinks, leaves, links_of
 from aem_monitor.bootstrap.recorded import RecordedCall
 from aem_monitor.bootstrap.script import Scene
-from aem_monitor.golden.dialog import Dialog, ToolTurn
+from aem_monitor.golden.dialog import Dialog, ToolTurn, UserTurn
 from aem_monitor.golden.load import dialog_from
-from aem_monitor.golden.reference import JSONPath, parse_reference, resolve
+from aem_monitor.golden.reference import JSONPath, Reference, parse_reference, resolve, spoken
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
-from aem_monitor.scoring.values import Fact, ValueContext, occurrences
+from aem_monitor.scoring.responses import facts
+from aem_monitor.scoring.values import Fact, ValueContext, occurrences, trivial
 
 Place = tuple[int, JSONPath]
 """A turn's number and a path in its result."""
 
 _LONGEST: Final = 200
+_DIGITS_OF_A_NAME: Final = 2
+_WORDS: Final = frozenset({"name", "quoted"})
+"""Kinds of facts that are words: they stand in texts for other reasons than having been returned."""
 
 
 def spelled(place: Place) -> str:
@@ -68,9 +72,13 @@ class Numbering:
 
 @dataclass(slots=True)
 class Proofs:
-    """What is proven. ``arguments`` by turn and place of a leaf, ``facts`` by turn and recording."""
+    """What is proven. ``arguments`` by turn and place of a leaf, ``facts`` by turn and recording.
+
+    ``texts`` are arguments that hold values of results inside a longer text, written with references.
+    """
 
     arguments: dict[int, dict[JSONPath, Origin]] = field(default_factory=dict)
+    texts: dict[int, dict[JSONPath, str]] = field(default_factory=dict)
     facts: dict[tuple[int, int], list[tuple[Fact, Origin]]] = field(default_factory=dict)
 
 
@@ -87,6 +95,10 @@ def proofs_of(scenes: Sequence[Scene], numbering: Numbering, runs: Mapping[int, 
                 for path, value in leaves(turn.args):
                     origin = _origin(dialog, value, linked.lifts.get(path, ()), context)
                     found.setdefault(turn_no, {}).setdefault(path, []).append(origin)
+                    if isinstance(value, str) and not origin.turns and turn_no not in proofs.arguments:
+                        written = _with_references(dialog, turn, value, context)
+                        if written != value:
+                            proofs.texts.setdefault(turn_no, {}).setdefault(path, written)
             else:
                 proofs.facts[turn_no, run] = _facts(dialog, linked, context)
     for turn_no, by_path in found.items():
@@ -127,6 +139,34 @@ def gold_call(call: RecordedCall) -> dict[str, Any]:
     return gold
 
 
+def _with_references(dialog: Dialog, turn: ToolTurn, text: str, context: ValueContext) -> str:
+    """A text with references in the place of values that one earlier result holds just so, and that no user said."""
+    said = [other.text for other in dialog.turns if isinstance(other, UserTurn) and other.index < turn.index]
+    earlier = [
+        other
+        for other in dialog.scored_turns
+        if isinstance(other, ToolTurn) and other.has_result and other.turn_no < turn.turn_no
+    ]
+    for fact in reversed(facts(text, context)) if earlier else ():
+        value = fact.text
+        if (
+            fact.kind in _WORDS
+            or value == text
+            or trivial(value)
+            or any(occurrences(value, one, context) for one in said)
+        ):
+            continue
+        lifts = [
+            Lift(other.turn_no, paths, explicit=False)
+            for other in earlier
+            if (paths := tuple(occurrences(value, other.result, context)))
+        ]
+        proven = _origin(dialog, value, lifts, context).proven
+        if proven is not None and spoken(dialog.golden_value(Reference(*proven, ""))) == value:
+            text = text[: fact.start] + spelled(proven) + text[fact.end :]
+    return text
+
+
 def _facts(dialog: Dialog, linked: TurnLinks, context: ValueContext) -> list[tuple[Fact, Origin]]:
     return [(fact, _origin(dialog, fact.text, lifts, context)) for fact, lifts in linked.text_lifts]
 
@@ -145,9 +185,13 @@ def _origin(dialog: Dialog, value: JSON, lifts: Sequence[Lift], context: ValueCo
                 held = resolve(path, turn.result)
             except LookupError:
                 continue  # inside a text that holds JSON: a reference cannot go there
+            if any(isinstance(step, str) and _names_a_value(step) for step in path):
+                continue  # the key is data itself: another run has another one
             if (same_call, path) not in seen and _equal(value, held, context) and _writable((lift.turn_no, path)):
                 seen.add((same_call, path))
-                places.append((lift.turn_no, path))
+                # A result that gives back what the call was given is not where the value comes from.
+                if not occurrences(value, turn.args, context):
+                    places.append((lift.turn_no, path))
     return Origin(tuple(places), tuple(sorted({lift.turn_no for lift in lifts})))
 
 
@@ -157,6 +201,11 @@ def _equal(value: JSON, held: JSON, context: ValueContext) -> bool:
     if value == held and type(value) is type(held):
         return True
     return bool(occurrences(held, value, context))
+
+
+def _names_a_value(key: str) -> bool:
+    """Whether an object's key is an identifier rather than the name of a field ("address_1")."""
+    return sum(char.isdigit() for char in key) > _DIGITS_OF_A_NAME
 
 
 def _writable(place: Place) -> bool:

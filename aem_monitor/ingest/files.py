@@ -7,7 +7,6 @@ logs, every other one as traces.
 
 import gzip
 import os
-import re
 import sys
 import zlib
 from collections import Counter
@@ -18,7 +17,7 @@ from typing import IO, Any, Final, TypeAlias, cast
 
 from aem_monitor.errors import DecodeError, UsageError
 from aem_monitor.ingest.batch import Decoded
-from aem_monitor.ingest.lenient_json import JsonSyntaxError, parse_lenient
+from aem_monitor.ingest.lenient_json import JsonSyntaxError, documents_in, parse_lenient
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.otlp_json import decode_document
 from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
@@ -37,7 +36,6 @@ _PROTO_BATCH: Final = 16 * 2**20
 _KEYS: Final = frozenset(
     ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "resourceMetrics", "resource_metrics")
 )
-_BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _READ_ERRORS: Final = (OSError, EOFError, zlib.error)
 
 
@@ -138,26 +136,9 @@ def _read_document(file: _Found, stream: IO[bytes], limits: Limits, keep: Prefil
         yield from _decode_value(file, document, text, 1, limits, keep, altered)
         return
     line = 1
-    for start, end in _documents(text):
+    for start, end in documents_in(text):
         yield from _decode_text(file, text[start:end], line, limits, keep)
         line += text.count(b"\n", start, end)
-
-
-def _documents(text: bytes) -> Iterator[tuple[int, int]]:
-    """Where the JSON documents of a text lie; what stands between them belongs to the one before."""
-    level = 0
-    start = 0
-    for token in _BRACKETS.finditer(text):
-        sign = token[0][:1]
-        if sign in (b"[", b"{"):
-            if level == 0 and token.start() > start and text[start : token.start()].strip():
-                yield start, token.start()
-                start = token.start()
-            level += 1
-        elif sign in (b"]", b"}"):
-            level -= 1
-    if text[start:].strip():
-        yield start, len(text)
 
 
 def _decode_text(file: _Found, text: bytes, line: int, limits: Limits, keep: Prefilter) -> Iterator[Decoded]:

@@ -8,6 +8,7 @@ parsed again by the standard library.
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import orjson
@@ -19,6 +20,7 @@ _MAX_LEVELS: Final = 400
 """Levels that are kept: 64 nested attribute values are three levels each. The standard parser recurses."""
 
 _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
+_BRACKETS: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -57,6 +59,23 @@ def parse_lenient(body: bytes, altered: Counter[str]) -> Any:
         # An integer of thousands of digits, or brackets that never close.
         raise JsonSyntaxError("a number or a nesting that cannot be read", 1, 1) from error
     return _without_surrogates(value, altered) if "\\u" in text else value
+
+
+def documents_in(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where the JSON documents of a text lie; what stands between them belongs to the one before."""
+    level = 0
+    start = 0
+    for token in _BRACKETS.finditer(text):
+        sign = token[0][:1]
+        if sign in (b"[", b"{"):
+            if level == 0 and token.start() > start and text[start : token.start()].strip():
+                yield start, token.start()
+                start = token.start()
+            level += 1
+        elif sign in (b"]", b"}"):
+            level -= 1
+    if text[start:].strip():
+        yield start, len(text)
 
 
 def _is_utf8(body: bytes) -> bool:

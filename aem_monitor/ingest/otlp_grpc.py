@@ -156,10 +156,17 @@ class OtlpGrpcSource:
     def _overloaded(self, context: grpc.ServicerContext) -> NoReturn:
         """Retryable, with a hint when: UNAVAILABLE with RetryInfo, as the specification asks for."""
         message = "shutting down" if self._closing else "the queue is full"
+        retry = RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS))
         details = Any()
-        details.Pack(RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS)))
+        details.Pack(retry)
         status = Status(code=grpc.StatusCode.UNAVAILABLE.value[0], message=message, details=[details])
-        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        context.set_trailing_metadata(
+            (
+                ("grpc-status-details-bin", status.SerializeToString()),
+                # Where the exporter of the OpenTelemetry SDK for Python looks instead.
+                ("google.rpc.retryinfo-bin", retry.SerializeToString()),
+            )
+        )
         self._refuse(context, Refused.OVERLOADED, grpc.StatusCode.UNAVAILABLE, message)
 
     def _refuse(self, context: grpc.ServicerContext, cause: Refused, code: grpc.StatusCode, message: str) -> NoReturn:

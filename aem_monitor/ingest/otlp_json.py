@@ -1,7 +1,7 @@
 """OTLP export requests as JSON, decoded into spans and log records.
 
 Selects as ``otlp_proto`` does and reads what emitters really write, see ``otlp_values``. A document is one export
-request, a list of them, or an object that holds spans and log records both.
+request, a list of them, or an object that holds spans and log records both; several may follow one another in a body.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from aem_monitor.errors import DecodeError, TooLargeError
 from aem_monitor.ingest.batch import Decoded
 from aem_monitor.ingest.causes import Altered, Skipped
-from aem_monitor.ingest.lenient_json import parse_lenient
+from aem_monitor.ingest.lenient_json import JsonSyntaxError, documents_in, parse_lenient
 from aem_monitor.ingest.limits import Limits, check_body_size, check_item_count
 from aem_monitor.ingest.otlp_values import (
     JsonValues,
@@ -99,8 +99,19 @@ def _decode(body: bytes, limits: Limits, keep: Prefilter, signals: Signals) -> D
     check_body_size(len(body), limits)
     _check_density(body)
     altered: Counter[str] = Counter()
-    document = parse_lenient(body, altered)
+    document = _parse(body, altered)
     return decode_document(document, keep.in_bytes(body), limits, keep, altered, signals)
+
+
+def _parse(body: bytes, altered: Counter[str]) -> Any:
+    """One document, or the requests of several, one after the other, as the collector's file exporter writes lines."""
+    try:
+        return parse_lenient(body, altered)
+    except JsonSyntaxError as error:
+        if not error.more_follows:
+            raise
+    documents = [parse_lenient(body[start:end], altered) for start, end in documents_in(body)]
+    return [request for one in documents for request in (one if isinstance(one, list) else [one])]
 
 
 def _check_density(body: bytes) -> None:

@@ -108,8 +108,10 @@ class Drafter:
         recognise = dict(written.get("recognise", {}))
         recognise["first_user"] = list(dict.fromkeys([*recognise.get("first_user", ()), *spellings]))
         top["recognise"] = recognise
-        top["reference_date"] = written.get("reference_date", runs[0].day.isoformat())
-        if "reference_date" not in written:
+        if "reference_date" in written:
+            top["reference_date"] = written["reference_date"]
+        elif not self.existing:
+            top["reference_date"] = runs[0].day.isoformat()
             notes[("reference_date",)] = [
                 'The day of the recording: what "today" means in it. Without it the day of each run counts.'
             ]
@@ -211,7 +213,7 @@ def settle_presence(sheet: Sheet, reads: frozenset[CallName]) -> None:
         gold = turn.form.get("gold_turn", {})
         if turn.form["turn"] != "Tool" or (gold.get("tool_id"), gold.get("action")) not in reads:
             continue
-        if "presence" not in turn.form and number not in referred:
+        if "presence" not in turn.form and number not in referred and not turn.written:
             turn.form["presence"] = "optional"
         elif turn.form.get("presence") == "optional" and number in referred:
             turn.remark("Its result is referred to below: without it the golden value is expected there.")

@@ -108,7 +108,7 @@ class Existing:
         for path, text in references_of(drafted.get("gold_turn", {}).get("args", {})):
             if recordings > 1 and not any(at == path for at, _ in references_of(args)):
                 _put(args, path, text.text)
-        turn.form = form
+        turn.form, turn.written = form, True
 
     def _renumber(self, value: JSON) -> Any:
         def renamed(reference: Any) -> str:

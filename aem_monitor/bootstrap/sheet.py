@@ -10,11 +10,15 @@ from aem_monitor.model.jsonvalue import JSON
 
 @dataclass(slots=True)
 class DraftTurn:
-    """One turn as its file will have it. ``remarks`` stand before it, ``notes`` before its parts."""
+    """One turn as its file will have it. ``remarks`` stand before it, ``notes`` before its parts.
+
+    ``written`` says that an existing dialog has the turn: what its author left to a default was meant.
+    """
 
     form: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
     notes: dict[JSONPath, list[str]] = field(default_factory=dict)
+    written: bool = False
 
     @property
     def number(self) -> int | None:

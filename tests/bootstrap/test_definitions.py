@@ -31,7 +31,7 @@ def spans_of(name: str) -> list[Span]:
 )
 def test_definitions_of_several_frameworks_are_read(trace: str, tool: str, required: set[str]) -> None:
     definition = definitions_in(spans_of(trace))[tool]
-    assert definition.required == required
+    assert definition.required == frozenset(required)
     assert definition.description
 
 

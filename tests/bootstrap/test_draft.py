@@ -1,11 +1,15 @@
 """What a draft of one recording holds, and what it makes of other runs."""
 
+from dataclasses import replace
+
 from aem_monitor.bootstrap.definitions import ToolDefinition
+from aem_monitor.bootstrap.recorded import Recording
+from aem_monitor.model.jsonvalue import JSON
 from tests.bootstrap.drafting import drafted, loaded, notes, passes, recorded, result_of, text_of, turn
 from tests.playing import Call, exchange, words
 
 
-def refund(refund_id: str = "R-7781", total: float = 59.9, order: str = "A-1042", **more: object) -> object:
+def refund(refund_id: str = "R-7781", total: float = 59.9, order: str = "A-1042") -> Recording:
     return recorded(
         exchange(
             f"Where is my order {order}?",
@@ -24,7 +28,6 @@ def refund(refund_id: str = "R-7781", total: float = 59.9, order: str = "A-1042"
             f"Refund {refund_id} is open.",
             at=100,
         ),
-        **more,
     )
 
 
@@ -179,8 +182,6 @@ def test_a_value_inside_a_longer_argument_is_a_reference_there() -> None:
 
 
 def test_nested_calls_handoffs_and_failed_attempts_are_no_turns() -> None:
-    from dataclasses import replace
-
     live = exchange(
         "Pay it",
         [
@@ -208,7 +209,7 @@ def test_what_was_not_captured_is_left_open_and_said() -> None:
 
 
 def test_amounts_may_be_rounded_and_lists_that_are_pairs_come_in_any_order() -> None:
-    args = {"amount": 12.5, "rate": 0.05, "item_ids": ["1", "2"], "new_item_ids": ["3", "4"]}
+    args: dict[str, JSON] = {"amount": 12.5, "rate": 0.05, "item_ids": ["1", "2"], "new_item_ids": ["3", "4"]}
     sheet, _ = drafted(recorded(exchange("Exchange them", [Call("exchange_items", args, {"ok": 1})], "Done.")))
     assert turn(sheet, 1)["match"] == {"amount": {"number": {"abs": 0.005}}, "item_ids": {"parallel": ["new_item_ids"]}}
     loaded(sheet)

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from aem_monitor.bootstrap.recorded import recording_of
 from aem_monitor.build import PipelineSettings, build_pipeline, build_prefilter, build_registry
 from aem_monitor.errors import UsageError
 from aem_monitor.ingest.files import read_files
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.model.conversation import Conversation
 from aem_monitor.pipeline import Collected
-from tests.bootstrap.drafting import drafted, loaded, passes, recording_of
+from tests.bootstrap.drafting import drafted, loaded, passes
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "tests" / "data" / "traces"

@@ -11,9 +11,13 @@ from aem_monitor.assembly import join, read_trace
 from tests.assembly.recordings import REGISTRY, SETTINGS, TRACES, assembled, differences, load, recordings, sidecar_of
 
 FILES = recordings()
+UNKNOWN_CALLS = {"without-steps-sales.json": [False, False, True]}
 NO_HISTORY = {
     "agno-flights.json",
     "steps-flights.json",
+    "own-traces-sales.json",
+    "stream-sales.json",
+    "without-steps-sales.json",
     "fastmcp-sales.json",
     "crewai-refund.json",
     "smolagents-flights.json",
@@ -76,7 +80,8 @@ def test_the_model_of_a_call_is_the_one_that_asked_for_it() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_recording_is_complete(path: Path) -> None:
     for conversation in assembled(*load(path)):
-        assert all(exchange.complete for exchange in conversation.exchanges)
+        complete = [exchange.complete for exchange in conversation.exchanges]
+        assert complete == UNKNOWN_CALLS.get(path.name, [True] * len(complete))
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

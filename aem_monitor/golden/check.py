@@ -5,9 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+import re2
+
 from aem_monitor.golden.dialog import ORDER_TAG
 from aem_monitor.golden.form import AgentTurnForm, DialogForm, ToolTurnForm, UserTurnForm
-from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Number, Parallel
+from aem_monitor.golden.matchers import (
+    AnyOf,
+    Day,
+    Exact,
+    FreeText,
+    Identifier,
+    Ignore,
+    InAnyOrder,
+    InOrder,
+    Matcher,
+    Member,
+    Number,
+    Parallel,
+    Pattern,
+    TimeOfDay,
+)
 from aem_monitor.golden.reference import (
     JSONPath,
     Reference,
@@ -198,7 +215,8 @@ def _matchers(form: DialogForm) -> Iterator[Problem]:
                     "tools: .. optional_args",
                 )
                 continue
-            if isinstance(matcher, InAnyOrder | Parallel) and not _may_be(value, list):
+            yield from _wrong_kind(at, name, matcher, value)
+            if isinstance(matcher, InAnyOrder | InOrder | Parallel) and not _may_be(value, list):
                 yield Problem(at, f"the golden value of {name} is not a list")
             if isinstance(matcher, Number) and not _numeric(value):
                 yield Problem(
@@ -207,8 +225,23 @@ def _matchers(form: DialogForm) -> Iterator[Problem]:
             if isinstance(matcher, Parallel):
                 yield from _companions(at, args, name, matcher)
             for above in _above(name):
-                if isinstance(turn.match.get(above), Ignore | Exact | Number | Parallel):
+                if isinstance(turn.match.get(above), _OF_WHOLE_VALUES):
                     yield Problem(at, f"is never reached: the matcher of {above} is about the whole value; keep one")
+
+
+_OF_WHOLE_VALUES: Final = (Ignore, Exact, Number, Parallel, Identifier, Day, TimeOfDay, Member, FreeText, Pattern)
+
+
+def _wrong_kind(at: JSONPath, name: str, matcher: Matcher, value: JSON) -> Iterator[Problem]:
+    """A golden value that its own matcher would refuse; references are left to the run."""
+    if isinstance(value, str) and "${" in value:
+        return
+    if isinstance(matcher, FreeText | Pattern | Day | TimeOfDay) and not isinstance(value, str):
+        yield Problem(at, f"the golden value of {name} is not a text")
+    elif isinstance(matcher, Pattern) and isinstance(value, str) and re2.fullmatch(matcher.pattern, value) is None:
+        yield Problem(at, f"the golden value of {name} does not match the pattern as a whole; correct one of them")
+    elif isinstance(matcher, Member) and value not in matcher.enum:
+        yield Problem(at, f"the golden value of {name} is none of the enum; add it")
 
 
 def _above(name: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from aem_monitor.document import Document, key_path
 from aem_monitor.errors import DocumentError, GoldenError
 from aem_monitor.golden.form import NOT_BUILT_KEYS, DialogForm
-from aem_monitor.golden.matchers import MATCHER_NAMES, NOT_BUILT_MATCHERS
+from aem_monitor.golden.matchers import MATCHER_NAMES
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.validation import did_you_mean, known_keys
 
@@ -128,10 +128,6 @@ def _without_tag(given: Any, path: JSONPath) -> str:
     if len(path) == 2 and path[0] == "turns":
         turn = given.get("turn") if isinstance(given, dict) else None
         return f"turn is {_short(turn)}; write User, Tool or Agent" if turn is not None else "the key turn is missing"
-    names = list(given) if isinstance(given, dict) else []
-    missing = [name for name in names if name in NOT_BUILT_MATCHERS]
-    if missing:
-        return f"the matcher {missing[0]} is not built yet; there are {', '.join(MATCHER_NAMES)}"
     return f"{_short(given)} is no matcher; write exactly one of {', '.join(MATCHER_NAMES)}"
 
 

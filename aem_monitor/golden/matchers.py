@@ -6,10 +6,8 @@ the type of its golden value. A matcher that is not built is refused, never igno
 
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
-
-NOT_BUILT_MATCHERS: Final = ("date", "time", "id", "enum", "list", "text", "pattern")
-"""Named by the format, not built yet."""
+import re2
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
 
 
 class _Matcher(BaseModel):
@@ -61,6 +59,68 @@ class Number(_Matcher):
     number: Tolerance
 
 
+class Identifier(_Matcher):
+    """An identifier: equal but for letter case and separators, never similar."""
+
+    id: Literal[True]
+
+
+class Day(_Matcher):
+    """A date in any form; relative ones count from the reference date. Nothing but a date is equal."""
+
+    date: Literal[True]
+
+
+class TimeOfDay(_Matcher):
+    """A time of day in any form. Nothing but a time is equal."""
+
+    time: Literal[True]
+
+
+class Member(_Matcher):
+    """The golden member of a closed set. Another member is wrong, however alike the words."""
+
+    enum: Annotated[tuple[JsonValue, ...], Field(strict=False, min_length=1)]
+
+
+class InOrder(_Matcher):
+    """A list whose order matters, entry by entry; said where a reader might doubt it."""
+
+    ordered: Literal[True] = Field(alias="list")
+
+
+class SimilarFrom(BaseModel):
+    """The least similarity of a text, in [0, 1]."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class FreeText(_Matcher):
+    """Free text: similar in meaning, with a threshold of its own. Guards still hold: numbers, negation, roles."""
+
+    text: Literal[True] | SimilarFrom
+
+
+def _compiles(pattern: str) -> str:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        re2.compile(pattern, options)
+    except re2.error as error:
+        cause = error.args[0] if error.args else ""
+        said = cause.decode("utf-8", "replace") if isinstance(cause, bytes) else str(cause)
+        raise ValueError(f"is no regular expression of RE2: {said}") from error
+    return pattern
+
+
+class Pattern(_Matcher):
+    """A text that an RE2 expression matches as a whole; RE2 never backtracks."""
+
+    pattern: Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_compiles)]
+
+
 class Parallel(_Matcher):
     """This list and the lists of the arguments named by ``parallel`` belong together entry by entry.
 
@@ -72,10 +132,38 @@ class Parallel(_Matcher):
     ignore_identity: bool = False
 
 
-Matcher: TypeAlias = AnyOf | InAnyOrder | Ignore | Exact | Number | Parallel
+Matcher: TypeAlias = (
+    AnyOf
+    | InAnyOrder
+    | Ignore
+    | Exact
+    | Number
+    | Identifier
+    | Day
+    | TimeOfDay
+    | Member
+    | InOrder
+    | FreeText
+    | Pattern
+    | Parallel
+)
 """Any matcher that is built."""
 
-MATCHER_NAMES: Final = ("any_of", "set", "ignore", "exact", "number", "parallel")
+MATCHER_NAMES: Final = (
+    "any_of",
+    "set",
+    "ignore",
+    "exact",
+    "number",
+    "id",
+    "date",
+    "time",
+    "enum",
+    "list",
+    "text",
+    "pattern",
+    "parallel",
+)
 """The key by which each matcher is known in a file."""
 
 
@@ -83,6 +171,8 @@ def _name_of(value: Any) -> str | None:
     """The matcher that a mapping asks for; None when it names none or several."""
     if isinstance(value, InAnyOrder):
         return "set"
+    if isinstance(value, InOrder):
+        return "list"
     keys = value if isinstance(value, dict) else getattr(value, "model_fields_set", ())
     names = [name for name in MATCHER_NAMES if name in keys]
     return names[0] if len(names) == 1 else None
@@ -94,6 +184,13 @@ MatcherForm: TypeAlias = Annotated[
     | Annotated[Ignore, Tag("ignore")]
     | Annotated[Exact, Tag("exact")]
     | Annotated[Number, Tag("number")]
+    | Annotated[Identifier, Tag("id")]
+    | Annotated[Day, Tag("date")]
+    | Annotated[TimeOfDay, Tag("time")]
+    | Annotated[Member, Tag("enum")]
+    | Annotated[InOrder, Tag("list")]
+    | Annotated[FreeText, Tag("text")]
+    | Annotated[Pattern, Tag("pattern")]
     | Annotated[Parallel, Tag("parallel")],
     Discriminator(_name_of),
 ]

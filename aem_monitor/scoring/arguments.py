@@ -1,11 +1,27 @@
 """Comparing the arguments of a call with those expected: matchers, nested objects, lists, and values at the leaves."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeGuard
+from typing import Final, Protocol, TypeGuard
 
-from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Matcher, Number, Parallel
+import re2
+
+from aem_monitor.golden.matchers import (
+    AnyOf,
+    Day,
+    Exact,
+    FreeText,
+    Identifier,
+    Ignore,
+    InAnyOrder,
+    Matcher,
+    Member,
+    Number,
+    Parallel,
+    Pattern,
+    TimeOfDay,
+)
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import NotScored
@@ -47,6 +63,16 @@ class Agreement:
         return not self.differences and self.cause is None
 
 
+class Same(Protocol):
+    """Compares two leaves. ``kind`` is one of ``values.KINDS`` where the author names it; ``threshold`` is the
+    author's least similarity of this text."""
+
+    def __call__(
+        self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None, /
+    ) -> Comparison:
+        """Whether both mean the same."""
+
+
 class Expectation(Protocol):
     """What is acceptable at one leaf of the expected arguments (a run's own values stand in for golden ones)."""
 
@@ -74,7 +100,7 @@ class Literally:
 class ArgumentComparer:
     """Compares the arguments of one expected call. ``same(actual, expected)`` compares two leaves."""
 
-    same: Callable[[JSON, JSON], Comparison]
+    same: Same
     match: Mapping[str, Matcher] = field(default_factory=dict)
     expectation: Expectation = field(default_factory=Literally)
 
@@ -151,7 +177,35 @@ class ArgumentComparer:
         if isinstance(matcher, Number):
             holds = any(_within(actual, value, matcher) for value in wanted)
             return Agreement(1.0) if holds else self._unless_unknown(path, wanted[0], actual, "outside the tolerance")
+        if isinstance(matcher, FreeText):
+            return self._free_text(matcher, path, wanted, actual)
+        if isinstance(matcher, Pattern):
+            holds = isinstance(actual, str) and re2.fullmatch(matcher.pattern, actual) is not None
+            return Agreement(1.0, rule="pattern") if holds else _differs(path, matcher.pattern, actual, "pattern")
+        if isinstance(matcher, Member):
+            return self._member(matcher, path, wanted, actual)
+        kind = _KIND_OF.get(type(matcher))
+        if kind is not None:
+            judged = [_judged(self.same(actual, value, kind), path, value, actual) for value in wanted]
+            best = max(judged, key=lambda one: (one.holds, one.score))
+            return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
         return self._plain(path, expected, actual)
+
+    def _free_text(self, matcher: FreeText, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
+        """A threshold of its own is about likeness alone: what a guard refuses stays refused."""
+        threshold = None if matcher.text is True else matcher.text.threshold
+        judged = [_judged(self.same(actual, value, "paraphrase", threshold), path, value, actual) for value in wanted]
+        best = max(judged, key=lambda one: (one.holds, one.score))
+        return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
+
+    def _member(self, matcher: Member, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
+        """The golden member as written, or in other spelling if no other member is written or spelt so."""
+        members = [*wanted, *matcher.enum]
+        named = [member for member in members if identical(actual, member)] or [
+            member for member in members if self.same(actual, member, "identifier").equivalent
+        ]
+        holds = bool(named) and all(any(identical(member, value) for value in wanted) for member in named)
+        return Agreement(1.0, rule="enum") if holds else self._unless_unknown(path, wanted[0], actual, "enum")
 
     def _unless_unknown(self, path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:
         cause = self.expectation.cause(path, expected)
@@ -220,6 +274,10 @@ class ArgumentComparer:
         return self._matched_rows((name,), rows[0], rows[1])
 
 
+_KIND_OF: Final[Mapping[type[Matcher], str]] = {Identifier: "identifier", Day: "date", TimeOfDay: "time"}
+"""Matchers that name the kind of a value, by which it is then compared alone."""
+
+
 def identical(a: JSON, b: JSON) -> bool:
     """Equal as JSON: 1 and 1.0 are equal, true and 1 are not."""
     if isinstance(a, bool) or isinstance(b, bool):
@@ -263,6 +321,10 @@ def _judged(comparison: Comparison, path: JSONPath, expected: JSON, actual: JSON
     return Agreement(
         comparison.score, (Difference(path, expected, actual, comparison.rule),), uncertain=comparison.uncertain
     )
+
+
+def _differs(path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:
+    return Agreement(0.0, (Difference(path, expected, actual, rule),), rule=rule)
 
 
 def _joined(parts: Sequence[Agreement]) -> Agreement:

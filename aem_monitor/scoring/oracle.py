@@ -7,7 +7,7 @@ with the cheap opinion meanwhile. So one evaluation is run twice: once to collec
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import orjson
@@ -63,12 +63,17 @@ class Oracle:
         """What comparisons of this run know besides the two values."""
         return self._context
 
-    def same(self, actual: JSON, expected: JSON) -> Comparison:
-        """Whether an argument's value is the expected one. Raises ``UnansweredError``."""
-        key = _canonical(actual, expected)
+    def same(self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None) -> Comparison:
+        """Whether an argument's value is the expected one; ``kind`` is the author's word of what it is, ``threshold``
+        the author's least similarity.
+
+        Raises ``UnansweredError``.
+        """
+        key = _canonical(actual, [kind, threshold, expected])
         known = self._known.get(key)
         if known is None:
-            known = compare_values(actual, expected, self._context, self._scorer)
+            context = self._context if threshold is None else replace(self._context, threshold=threshold)
+            known = compare_values(actual, expected, context, self._scorer, kind)
             self._known[key] = known
         return self._settle(known, "value", _text(expected), _text(actual))
 

@@ -9,7 +9,17 @@ from aem_monitor.golden.check import NoSuchArgumentError, argument_at
 from aem_monitor.golden.dialog import AgentTurn, ToolTurn
 from aem_monitor.golden.form import DialogForm, ToolTurnForm
 from aem_monitor.golden.load import DialogFaultsError, dialog_from
-from aem_monitor.golden.matchers import AnyOf, Exact, Ignore, InAnyOrder, Matcher, Number, Parallel
+from aem_monitor.golden.matchers import (
+    AnyOf,
+    Exact,
+    Identifier,
+    Ignore,
+    InAnyOrder,
+    InOrder,
+    Matcher,
+    Number,
+    Parallel,
+)
 from aem_monitor.golden.reference import Reference
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
@@ -180,6 +190,8 @@ def test_restrictions_are_lists_of_values() -> None:
         ({"set": True}, InAnyOrder(unordered=True)),
         ({"ignore": True}, Ignore(ignore=True)),
         ({"exact": True}, Exact(exact=True)),
+        ({"list": True}, InOrder(ordered=True)),
+        ({"id": True}, Identifier(id=True)),
         ({"parallel": ["other"]}, Parallel(parallel=("other",))),
         ({"parallel": ["other"], "ignore_identity": True}, Parallel(parallel=("other",), ignore_identity=True)),
     ],

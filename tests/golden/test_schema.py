@@ -38,7 +38,7 @@ def test_the_examples_are_valid(path: Path) -> None:
         "key-of-another-turn.yaml",
         "unknown-turn-kind.yaml",
         "turn-number-missing.yaml",
-        "matcher-not-built.yaml",
+        "matcher-unknown.yaml",
         "matcher-two-at-once.yaml",
         "matcher-without-effect.yaml",
         "matcher-any-of-empty.yaml",

@@ -7,11 +7,14 @@ or the last one.
 
 from calendar import monthrange
 from datetime import date, timedelta
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from aem_monitor.scoring.values.forms import DateForm
 
 Span: TypeAlias = tuple[date, date]
+
+WEEK: Final = 7
+_PLACES: Final = ("first", "second", "third", "fourth")
 
 
 class Calendar:
@@ -128,14 +131,16 @@ class Calendar:
         key = f"{which} {count} {unit}"
         if self.reference is None or not 0 < count < 1000:
             return DateForm(key=key)
-        if unit in ("day", "week"):
-            days = timedelta(days=count * (7 if unit == "week" else 1))
+        if unit == "weekend":
+            return DateForm(key=key)
+        if unit in ("day", "week", "fortnight"):
+            days = timedelta(days=count * {"day": 1, "week": WEEK, "fortnight": 2 * WEEK}[unit])
             try:
                 other = self.reference + days if which == "next" else self.reference - days
             except OverflowError:
                 return DateForm(key=key)
             return DateForm((tuple(sorted((self.reference, other))),), key=key)  # type: ignore[arg-type]
-        months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
+        months = count * {"month": 1, "quarter": 3, "year": 12, "decade": 120}[unit]
         index = self.reference.year * 12 + self.reference.month - 1 + (months if which == "next" else -months)
         if not 12 <= index < 9999 * 12:
             return DateForm(key=key)
@@ -151,6 +156,14 @@ class Calendar:
             monday = self.reference - timedelta(days=self.reference.weekday()) + timedelta(days=7 * step)
             first = monday + timedelta(days=5 if unit == "weekend" else 0)
             return DateForm(((first, monday + timedelta(days=6)),))
+        if unit in ("decade", "century"):
+            years = 10 if unit == "decade" else 100
+            opening = (self.reference.year - (unit == "century")) // years * years + (unit == "century") + step * years
+            return (
+                DateForm(((date(opening, 1, 1), date(opening + years - 1, 12, 31)),))
+                if 1 <= opening < 9900
+                else DateForm()
+            )
         months = {"month": 1, "quarter": 3, "year": 12}[unit]
         index = (self.reference.year * 12 + self.reference.month - 1) // months + step
         year, month = divmod(index * months, 12)
@@ -159,6 +172,11 @@ class Calendar:
 
 def one_day(day: date) -> DateForm:
     return DateForm(((day, day),), frozenset({("y", day.year), ("m", day.month), ("d", day.day), ("w", day.weekday())}))
+
+
+def last_day(year: int, month: int) -> date:
+    """The last day of a month."""
+    return date(year, month, monthrange(year, month)[1])
 
 
 def _first_of_next_month(day: date) -> date:
@@ -191,6 +209,42 @@ def part_spans(spans: tuple[Span, ...], which: str, days: int) -> tuple[Span, ..
         if which == "last":
             parts.append((last - timedelta(days=days - 1), last))
             continue
-        start = first + timedelta(days=days * ("first", "second", "third", "fourth").index(which))
+        start = first + timedelta(days=days * _PLACES.index(which))
         parts.append((start, start + timedelta(days=days - 1)))
     return tuple(parts)
+
+
+def part_months(spans: tuple[Span, ...], which: str, months: int) -> tuple[Span, ...]:
+    """The first, second .. or last ``months`` months of each span that is made of whole months."""
+    parts = []
+    for first, last in spans:
+        end = last + timedelta(days=1) if last < date.max else last
+        if first.day != 1 or end.day != 1:
+            continue
+        start, stop = first.year * 12 + first.month - 1, end.year * 12 + end.month - 1
+        offset = stop - months if which == "last" else start + months * _PLACES.index(which)
+        if start <= offset and offset + months <= stop:
+            parts.append(_months_span(offset // 12, offset % 12 + 1, 1)[:1] + _month_end(offset + months - 1))
+    return tuple((first, last) for first, last in parts)
+
+
+def _month_end(index: int) -> tuple[date]:
+    return (_month_span(index // 12, index % 12 + 1)[1],)
+
+
+def on_weekday(form: DateForm, weekday: int) -> DateForm | None:
+    """The readings of a day that fall on a weekday; None if none does, or the form is no day."""
+    days = tuple(span for span in form.spans if span[0] == span[1] and span[0].weekday() == weekday)
+    return DateForm(days, form.fields, form.key) if days else None
+
+
+def in_week(form: DateForm, weekday: int) -> DateForm | None:
+    """The weekday of a week; None if the form is no period of two to seven days that holds it once."""
+    days = []
+    for first, last in form.spans:
+        if not 0 < (last - first).days < WEEK:
+            continue
+        day = first + timedelta(days=(weekday - first.weekday()) % WEEK)
+        if day <= last:
+            days.append((day, day))
+    return DateForm(tuple(days)) if days else None

@@ -6,68 +6,29 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Final
 
-from aem_monitor.scoring.values.calendar import Calendar, one_day, part_spans, shifted_spans
+from aem_monitor.scoring.values.calendar import Calendar, one_day, part_months, part_spans, shifted_spans
+from aem_monitor.scoring.values.datewords import (
+    AFTER_DAY,
+    COUNT,
+    DAY,
+    EDGE,
+    END,
+    FULL_MONTH,
+    MONTH,
+    MONTHS,
+    ORDINAL,
+    WEEKDAY,
+    WEEKDAYS,
+    WHICH,
+    WORDED_YEAR,
+    YEAR,
+    count_of,
+    day_number,
+    which_of,
+    year_of,
+)
 from aem_monitor.scoring.values.forms import DateForm, Fact
-from aem_monitor.scoring.values.words import listed
-
-_MONTH_NAMES: Final = listed("january february march april may june july august september october november december")
-_MONTHS: Final = (
-    {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
-    | {name[:3]: number for number, name in enumerate(_MONTH_NAMES, start=1)}
-    | {"sept": 9}
-)
-_DAY_NAMES: Final = listed("monday tuesday wednesday thursday friday saturday sunday")
-_WEEKDAYS: Final = (
-    {name: number for number, name in enumerate(_DAY_NAMES)}
-    | {name[:3]: number for number, name in enumerate(_DAY_NAMES)}
-    | {"tues": 1, "weds": 2, "thur": 3, "thurs": 3}
-)
-_ORDINAL_WORDS: Final = {
-    word: number
-    for number, word in enumerate(
-        listed(
-            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth "
-            "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third "
-            "twenty-fourth twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first"
-        ),
-        start=1,
-    )
-}
-_COUNTS: Final = {
-    word: number
-    for number, word in enumerate(
-        listed("a one two three four five six seven eight nine ten eleven twelve"),
-        start=0,
-    )
-} | {"a": 1, "an": 1}
-
-_MONTH: Final = r"(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")"
-_FULL_MONTH: Final = r"(?:" + "|".join(name for name in _MONTH_NAMES if name not in ("may", "march")) + r")"
-_WEEKDAY: Final = r"(?:" + "|".join(sorted(_WEEKDAYS, key=len, reverse=True)) + r")"
-_ORDINAL: Final = (
-    r"(?:\d{1,2}(?:st|nd|rd|th)|"
-    + "|".join(word.replace("-", "[- ]") for word in sorted(_ORDINAL_WORDS, key=len, reverse=True))
-    + r")"
-)
-_DAY: Final = rf"(?:{_ORDINAL}|\d{{1,2}})"
-_YEAR: Final = r"(?:1[5-9]|2[01])\d{2}"
-_COUNT: Final = r"(?:\d{1,3}|" + "|".join(_COUNTS) + r")"
-_EDGE: Final = r"(?<![\w/.-])"
-_END: Final = r"(?![\w])(?!-\d)(?!/\d)"
-
-
-def _year(text: str | None) -> int | None:
-    if not text:
-        return None
-    digits = text.lstrip("'")
-    if len(digits) == 2:
-        return int(digits) + (2000 if int(digits) < 70 else 1900)
-    return int(digits)
-
-
-def _day_number(text: str) -> int:
-    digits = re.match(r"\d+", text)
-    return int(digits[0]) if digits else _ORDINAL_WORDS[text.replace(" ", "-")]
+from aem_monitor.scoring.values.spoken_dates import late_spoken_rules, spoken_rules
 
 
 def _numeric(calendar: Calendar, first: int, second: int, year: int | None) -> DateForm | None:
@@ -81,29 +42,14 @@ def _numeric(calendar: Calendar, first: int, second: int, year: int | None) -> D
 Build = Callable[[Calendar, re.Match[str]], DateForm | None]
 
 
-def _which(text: str | None) -> str:
-    words = (text or "").split()
-    for word in words:
-        if word in ("next", "following"):
-            return "next"
-        if word in ("last", "previous", "past"):
-            return "last"
-        if word in ("this", "coming", "upcoming", "current"):
-            return "this"
-    return ""
-
-
-def _count(text: str) -> int:
-    return int(text) if text.isdigit() else _COUNTS[text]
-
-
 def _distance(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     unit = match["unit"]
-    count = _count(match["count"])
+    count = count_of(match["count"])
     if match.groupdict().get("back"):
         count = -count
-    if unit.startswith(("day", "week")):
-        return calendar.shifted(count * (7 if unit.startswith("week") else 1), match[0])
+    days = {"day": 1, "week": 7, "fortnight": 14}.get(unit.removesuffix("s"))
+    if days:
+        return calendar.shifted(count * days, match[0])
     if calendar.reference is None:
         return DateForm(key=match[0])
     index = calendar.reference.year * 12 + calendar.reference.month - 1 + count * (12 if unit.startswith("y") else 1)
@@ -133,7 +79,7 @@ def _part_of_year(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
         None,
     )
     index = int(number) if number else _QUARTER_WORDS[match["word"]]
-    year = _year(groups.get("year") or groups.get("year2"))
+    year = year_of(groups.get("year") or groups.get("year2"))
     months = 6 if re.search(r"half|\bh[12]", match[0]) else 3
     if index > 12 // months:
         return None
@@ -145,9 +91,14 @@ _RELATIVE_DAYS: Final = {
     "later today": 0,
     "earlier today": 0,
     "todays": 0,
+    "current date": 0,
+    "the current date": 0,
     "the same day": 0,
     "tonight": 0,
     "tomorrow": 1,
+    "tomorrows": 1,
+    "tmrw": 1,
+    "tmr": 1,
     "yesterday": -1,
     "the day after tomorrow": 2,
     "day after tomorrow": 2,
@@ -159,26 +110,10 @@ _RELATIVE_DAYS: Final = {
 }
 
 _NOW: Final = (
-    r"(?<!from )(?:right |just )?now|at present|presently|currently"
+    r"(?<!from )(?:right |just )?now|now(?= (?:until|till?|to|on|through)\b)|at present|presently|currently"
     r"|at (?:the|this|the present|the current) (?:moment|time)"
 )
-_HOLIDAYS: Final = {
-    "christmas": (12, 25),
-    "christmas day": (12, 25),
-    "xmas": (12, 25),
-    "christmas eve": (12, 24),
-    "new year's eve": (12, 31),
-    "new years eve": (12, 31),
-    "new year's day": (1, 1),
-    "new years day": (1, 1),
-    "valentine's day": (2, 14),
-    "valentines day": (2, 14),
-    "halloween": (10, 31),
-}
-"""Holidays of a fixed day everywhere."""
-
-_OPEN_YEAR: Final = rf"(?P<y>{_YEAR}|'\d{{2}})"
-_WHICH: Final = r"next|this|last|following|coming|upcoming|previous|past|current"
+_OPEN_YEAR: Final = rf"(?P<y>{YEAR}|'\d{{2}}|{WORDED_YEAR})"
 _IN_PERIOD: Final = r"(?: of| in| for|,| -|/|-)? ?(?:the )?(?:fiscal )?(?:year |fy ?)?"
 _QUARTER: Final = (
     r"(?:(?:the )?(?P<word>first|second|third|fourth|1st|2nd|3rd|4th) (?:fiscal )?(?:quarter|half)"
@@ -187,49 +122,48 @@ _QUARTER: Final = (
 _QUARTER_AFTER_YEAR: Final = (
     r"(?:q(?P<number>[1-4])|h(?P<number2>[12])|(?:'?s )?(?P<word>first|second|third|fourth) (?:quarter|half))"
 )
-_UNITS_AHEAD: Final = rf"(?P<count>{_COUNT}) (?P<unit>days?|weeks?|months?|years?)"
+_UNITS_AHEAD: Final = rf"(?P<count>{COUNT}) (?P<unit>days?|weeks?|fortnights?|months?|years?)"
 
-_YEAR_FIRST: Final = rf"{_EDGE}(?P<y>\d{{4}})(?P<sep>[-/.]| )(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})(?![\d/-])"
+_YEAR_FIRST: Final = rf"{EDGE}(?P<y>\d{{4}})(?P<sep>[-/.]| )(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})(?![\d/-])"
 _NUMERIC: Final = (
-    rf"{_EDGE}(?P<a>\d{{1,2}})(?P<sep>[-/.]| )(?P<b>\d{{1,2}})(?P=sep)(?P<y>\d{{4}}|'?\d{{2}})"
+    rf"{EDGE}(?P<a>\d{{1,2}})(?P<sep>[-/.]| )(?P<b>\d{{1,2}})(?P=sep)(?P<y>\d{{4}}|'?\d{{2}})"
     r"(?![\w/-])(?!\.\d)(?!:)"
 )
 _MONTH_DAY: Final = (
-    rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{_MONTH})\.?[ /,-]*(?:the )?"
-    rf"(?P<d>{_DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:[\s,/-]*(?:of |in )?(?P<y>(?<!\d){_YEAR}|'\d{{2}}))?(?![\w])"
+    rf"(?:{EDGE}{WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{MONTH})\.?[ /,-]*(?:the )?"
+    rf"(?P<d>{DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:[\s,/-]*(?:of |in )?(?P<y>(?<!\d){YEAR}|'\d{{2}}"
+    rf"|{WORDED_YEAR}))?(?![\w])"
 )
 _DAY_MONTH: Final = (
-    rf"(?:{_EDGE}{_WEEKDAY}[.,]*\s+)?(?<![\w/.:$-])(?:the )?(?P<d>{_DAY})[ /-]*(?:day )?(?:of )?"
-    rf"(?P<mon>{_MONTH})\.?(?![a-z])(?:[ ,/-]*(?:of |in )?{_OPEN_YEAR})?(?![\w])"
+    rf"(?:{EDGE}{WEEKDAY}[.,]*\s+)?(?<![\w/.:$-])(?:the )?(?P<d>{DAY})[ /-]*(?:day )?(?:of )?"
+    rf"(?P<mon>{MONTH})\.?(?![a-z])(?:[ ,/-]*(?:of |in )?{_OPEN_YEAR})?(?![\w])"
 )
-_DAY_OF_THIS_MONTH: Final = (
-    rf"{_EDGE}(?:the )?(?P<d>{_ORDINAL}) (?:day )?of (?:this|the|the current|the same) month{_END}"
-)
+_DAY_OF_THIS_MONTH: Final = rf"{EDGE}(?:the )?(?P<d>{ORDINAL}) (?:day )?of (?:this|the|the current|the same) month{END}"
 _NAMED_DAY: Final = (
-    rf"{_EDGE}(?P<pre>(?:this |the )?(?:{_WHICH}) )?(?P<wd>{_WEEKDAY})\.?"
-    rf"(?:,? (?:of )?(?P<week>(?:the )?(?:{_WHICH}) week))?{_END}"
+    rf"(?:{EDGE}|{AFTER_DAY})(?P<pre>(?:this |the )?(?:{WHICH}) )?(?P<wd>{WEEKDAY})\.?"
+    rf"(?:,? (?:of )?(?P<week>(?:the )?(?:{WHICH}) week))?{END}"
 )
-_NAMED_DAY_AFTER: Final = rf"{_EDGE}(?P<week>{_WHICH}) week,? (?:on )?(?P<wd>{_WEEKDAY}){_END}"
+_NAMED_DAY_AFTER: Final = rf"{EDGE}(?P<week>{WHICH}) week,? (?:on )?(?P<wd>{WEEKDAY}){END}"
 _PERIOD: Final = (
-    rf"{_EDGE}(?:the )?(?P<which>{_WHICH}) (?P<unit>week|weekend|month|quarter|year)(?! of (?!the\b)){_END}"
+    rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<unit>week|weekend|month|quarter|year|decade|century)(?! (?:of|in) ){END}"
 )
 _BACK: Final = r"(?:(?P<back>ago|earlier)|from now|later|from today|hence)"
-_BARE_DAY: Final = rf"{_EDGE}the (?P<d>{_ORDINAL})(?! (?!at|in the|on|from|to|until|and|or|for|of)\w){_END}"
-_RELATIVE_DAY: Final = rf"{_EDGE}(?P<day>{'|'.join(sorted(_RELATIVE_DAYS, key=len, reverse=True))}){_END}"
+_BARE_DAY: Final = rf"{EDGE}the (?P<d>{ORDINAL})(?! (?!at|in the|on|from|to|until|and|or|for|of)\w){END}"
+_RELATIVE_DAY: Final = rf"{EDGE}(?P<day>{'|'.join(sorted(_RELATIVE_DAYS, key=len, reverse=True))}){END}"
 
 
 def _of_this_month(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     reference = calendar.reference
     year, month = (reference.year, reference.month) if reference else (None, None)
-    return calendar.day(year, month, _day_number(match["d"]))
+    return calendar.day(year, month, day_number(match["d"]))
 
 
 def _month_and_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    return calendar.day(_year(match["y"]), _MONTHS[match["mon"]], _day_number(match["d"]))
+    return calendar.day(year_of(match["y"]), MONTHS[match["mon"]], day_number(match["d"]))
 
 
 def _month_of_year(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    return calendar.month(_year(match["y"]), _MONTHS[match["mon"]])
+    return calendar.month(year_of(match["y"]), MONTHS[match["mon"]])
 
 
 def _full(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
@@ -237,16 +171,16 @@ def _full(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 
 def _month_alone(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    return calendar.month(None, _MONTHS[match["mon"]])
+    return calendar.month(None, MONTHS[match["mon"]])
 
 
 def _named_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    which = _which(match.groupdict().get("pre"))
-    return calendar.weekday(which, _WEEKDAYS[match["wd"]], _which(match["week"]), match[0])
+    which = which_of(match.groupdict().get("pre"))
+    return calendar.weekday(which, WEEKDAYS[match["wd"]], which_of(match["week"]), match[0])
 
 
 def _relative_period(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    which = "next" if match["which"] in ("coming", "upcoming") else _which(match["which"])
+    which = "next" if match["which"] in ("coming", "upcoming") else which_of(match["which"])
     return calendar.relative_period(which, match["unit"], match[0])
 
 
@@ -255,17 +189,17 @@ def _now(calendar: Calendar, _: re.Match[str]) -> DateForm:
 
 
 def _periods(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    which = "last" if _which(match["which"]) == "last" else "next"
-    return calendar.periods(which, _count(match["count"]), match["unit"])
+    which = "last" if which_of(match["which"]) == "last" else "next"
+    return calendar.periods(which, count_of(match["count"]), match["unit"])
 
 
-def _holiday(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    month, day = _HOLIDAYS[match["day"]]
-    return calendar.day(None, month, day)
+def _year_alone(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    year = year_of(match["y"])
+    return None if year is None else calendar.year(year)
 
 
 def _bare_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    return calendar.day(None, None, _day_number(match["d"]))
+    return calendar.day(None, None, day_number(match["d"]))
 
 
 def _compiled(*rules: tuple[str, Build]) -> tuple[tuple[re.Pattern[str], Build], ...]:
@@ -274,53 +208,62 @@ def _compiled(*rules: tuple[str, Build]) -> tuple[tuple[re.Pattern[str], Build],
 
 _RULES: Final = _compiled(
     (_YEAR_FIRST, _full),
-    (_NUMERIC, lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), _year(m["y"]))),
+    (
+        rf"{EDGE}(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}}), ?(?P<y>{YEAR}){END}",
+        lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), year_of(m["y"])),
+    ),
+    (rf"{EDGE}(?P<d>{ORDINAL}), ?(?P<mon>{MONTH}),? (?P<y>{YEAR}){END}", _month_and_day),
+    (_NUMERIC, lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), year_of(m["y"]))),
+    (rf"{EDGE}(?P<y>{YEAR})[ ,/-]+(?P<mon>{MONTH})\.?[ ,/-]+(?:the )?(?P<d>{DAY}){END}", _month_and_day),
     (_MONTH_DAY, _month_and_day),
     (_DAY_MONTH, _month_and_day),
-    (rf"{_EDGE}(?:fy ?)?(?P<year>{_YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{_END}", _part_of_year),
-    (rf"{_EDGE}{_QUARTER}(?:{_IN_PERIOD}(?P<year>{_YEAR}|'\d{{2}}))?{_END}", _part_of_year),
-    (rf"{_EDGE}(?P<mon>{_MONTH})\.?[ ,/-]+(?:of |in )?{_OPEN_YEAR}{_END}", _month_of_year),
-    (rf"{_EDGE}(?P<y>{_YEAR})[-/](?P<m>0[1-9]|1[0-2]){_END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
+    (rf"{EDGE}(?:fy ?)?(?P<year>{YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{END}", _part_of_year),
+    (rf"{EDGE}{_QUARTER}(?:{_IN_PERIOD}(?P<year>{YEAR}|'\d{{2}}))?{END}", _part_of_year),
+    (rf"(?:{EDGE}|{AFTER_DAY})(?P<mon>{MONTH})\.?[ ,/-]+(?:of |in )?{_OPEN_YEAR}{END}", _month_of_year),
+    (rf"{EDGE}(?P<m>0?[1-9]|1[0-2])/(?P<y>{YEAR}){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
+    (rf"{EDGE}(?P<y>{YEAR})[-/](?P<m>0[1-9]|1[0-2]){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (_DAY_OF_THIS_MONTH, _of_this_month),
     (_NAMED_DAY_AFTER, _named_day),
     (_NAMED_DAY, _named_day),
     (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
-    (rf"{_EDGE}in {_UNITS_AHEAD}(?: time)?{_END}", _distance),
-    (rf"{_EDGE}{_UNITS_AHEAD} {_BACK}{_END}", _distance),
+    (rf"{EDGE}in {_UNITS_AHEAD}(?: time)?{END}", _distance),
+    (rf"{EDGE}{_UNITS_AHEAD} {_BACK}{END}", _distance),
     (_PERIOD, _relative_period),
     (
-        rf"{_EDGE}(?:the )?(?P<which>{_WHICH}) (?P<count>{_COUNT}) (?P<unit>day|week|month|quarter|year)s{_END}",
+        (
+            rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<count>{COUNT}) (?:full )?(?P<unit>day|week|weekend"
+            rf"|fortnight|month|quarter|year|decade)s{END}"
+        ),
         _periods,
     ),
-    (rf"{_EDGE}(?:{_NOW}){_END}", _now),
-    (rf"{_EDGE}(?P<y>{_YEAR})(?P<s>[-/ ])(?P<mon>{_MONTH})(?P=s)(?P<d>\d{{1,2}}){_END}", _month_and_day),
-    (rf"{_EDGE}(?P<d>\d{{1,2}})(?P<s>[-/ ])(?P<y>{_YEAR})(?P=s)(?P<mon>{_MONTH}){_END}", _month_and_day),
-    (rf"{_EDGE}(?P<mon>{_MONTH})(?P<s>[-/ ])(?P<y>{_YEAR})(?P=s)(?P<d>\d{{1,2}}){_END}", _month_and_day),
-    (rf"{_EDGE}(?P<day>{'|'.join(sorted(_HOLIDAYS, key=len, reverse=True))}){_END}", _holiday),
-    (rf"(?<=(?:week|days) of )(?P<y>{_YEAR}){_END}", lambda c, m: c.year(int(m["y"]))),
+    (rf"{EDGE}(?:{_NOW}){END}", _now),
+    (rf"{EDGE}(?P<d>\d{{1,2}})(?P<s>[-/ ])(?P<y>{YEAR})(?P=s)(?P<mon>{MONTH}){END}", _month_and_day),
+    (rf"{EDGE}(?P<mon>{MONTH})(?P<s>[-/ ])(?P<y>{YEAR})(?P=s)(?P<d>\d{{1,2}}){END}", _month_and_day),
+    (rf"(?<=(?:week|days) of )(?P<y>{YEAR}){END}", lambda c, m: c.year(int(m["y"]))),
     (_BARE_DAY, _bare_day),
-    (rf"{_EDGE}(?P<mon>{_FULL_MONTH}){_END}", _month_alone),
+    (rf"{EDGE}(?P<mon>{FULL_MONTH}){END}", _month_alone),
     (r"(?<=\b(?:in|of|by) )(?P<mon>march|may)(?= *(?:$|[.,;?!]))", _month_alone),
 )
 
 _EXPECTED_RULES: Final = _compiled(
-    (rf"{_EDGE}(?P<y>(?:19|20)\d{{2}})(?P<m>\d{{2}})(?P<d>\d{{2}}){_END}", _full),
+    (rf"{EDGE}(?P<y>(?:19|20)\d{{2}})(?P<m>\d{{2}})(?P<d>\d{{2}}){END}", _full),
     (
-        rf"{_EDGE}(?P<a>\d{{1,2}})[-/.](?P<b>\d{{1,2}})(?![\w/.-])",
+        rf"{EDGE}(?P<a>\d{{1,2}})[-/.](?P<b>\d{{1,2}})(?![\w/.-])",
         lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), None),
     ),
-    (rf"{_EDGE}(?P<d>{_ORDINAL}){_END}", _bare_day),
-    (rf"{_EDGE}(?P<y>{_YEAR}){_END}", lambda c, m: c.year(int(m["y"]))),
-    (rf"{_EDGE}(?P<mon>{_MONTH})\.?{_END}", _month_alone),
+    (rf"{EDGE}(?:(?:in )?(?:the )?year )?(?P<y>{YEAR}|{WORDED_YEAR}){END}", _year_alone),
+    (rf"{EDGE}(?P<d>{ORDINAL})(?! (?:{COUNT} )?(?:half|day|week|month|quarter|year)){END}", _bare_day),
+    (rf"(?:{EDGE}|{AFTER_DAY})(?P<mon>{MONTH})\.?{END}", _month_alone),
 )
 
 
 _PART_BEFORE: Final = re.compile(
-    rf"\b(?:the )?(?P<which>first|second|third|fourth|last)(?: (?P<count>{_COUNT}))?"
-    r" (?P<unit>day|week)s? (?:of|in) (?:the )?$"
+    rf"\b(?:the )?(?P<which>first|second|third|fourth|last)(?: (?P<count>{COUNT}))?"
+    r" (?P<unit>day|week|month|quarter|year)s? (?:of|in) (?:the )?$"
 )
 _SHIFT_BEFORE: Final = re.compile(
-    rf"\b(?P<count>{_COUNT}) (?P<unit>day|week)s? (?P<way>after|from|following|before|prior to) (?:the )?$"
+    rf"\b(?:the )?(?:(?P<count>{COUNT}) )?(?P<unit>day|week|fortnight)s? (?P<way>after|from|following|before|prior to)"
+    r" (?:the )?$"
 )
 _BACKWARD: Final = frozenset({"before", "prior to"})
 
@@ -332,8 +275,14 @@ def _moved(form: DateForm, text: str, start: int) -> tuple[DateForm, int]:
     match = part or shift
     if match is None or not form.spans:
         return form, start
-    days = _count(match["count"] or "one") * (7 if match["unit"] == "week" else 1)
-    if shift:
+    count = count_of(match["count"] or "one")
+    months = {"month": 1, "quarter": 3, "year": 12}.get(match["unit"], 0)
+    days = count * {"day": 1, "week": 7, "fortnight": 14}.get(match["unit"], 0)
+    if months:
+        spans = part_months(form.spans, match["which"], months * count)
+        if not spans:
+            return form, start
+    elif shift:
         days = -days if shift["way"] in _BACKWARD else days
         spans = shifted_spans(form.spans, days)
     else:
@@ -345,7 +294,13 @@ def scan_dates(text: str, original: str, reference: date | None, *, expected: bo
     """Dates and periods in a folded text, best rule first. ``expected`` also reads what is a date only where one is
     due ("8th", "3/7", "2024", "20161016")."""
     calendar = Calendar(reference)
-    for pattern, build in _RULES + (_EXPECTED_RULES if expected else ()):
+    rules = (
+        *spoken_rules(),
+        *_RULES,
+        *late_spoken_rules(expected=expected),
+        *(_EXPECTED_RULES if expected else ()),
+    )
+    for pattern, build in rules:
         for match in pattern.finditer(text):
             form = build(calendar, match)
             if form is not None:

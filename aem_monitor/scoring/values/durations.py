@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
+from aem_monitor.scoring.values.datewords import MONTH
 from aem_monitor.scoring.values.forms import DurationForm, Fact, QuantityForm
 from aem_monitor.scoring.values.numbers import scan_numbers
 from aem_monitor.scoring.values.words import listed
@@ -12,6 +14,7 @@ from aem_monitor.scoring.values.words import listed
 _UNITS: Final = {
     name: (Fraction(months), Fraction(seconds))
     for names, months, seconds in (
+        ("ms msec msecs millisecond milliseconds", 0, Fraction(1, 1000)),
         ("s sec secs second seconds", 0, 1),
         ("min mins minute minutes", 0, 60),
         ("h hr hrs hour hours", 0, 3600),
@@ -31,19 +34,24 @@ _FIRST_YEAR: Final = 1900
 _LAST_YEAR: Final = 2100
 _ONE_LETTER: Final = frozenset(listed("s h d w y"))
 _VAGUE: Final = {"few": 3, "a few": 3, "couple": 2, "couple of": 2, "a couple of": 2, "a couple": 2}
+_COUNTING: Final = frozenset({*_VAGUE, "a", "an"})
 _UNIT: Final = r"(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")"
-_AFTER: Final = re.compile(rf"[\s-]*(?:of an? |business |working |calendar )?{_UNIT}(?![\w])(?!\s?/)")
+_AFTER: Final = re.compile(rf"[\s-]*(?:(?P<working>business |working )|calendar |full |whole )?{_UNIT}(?![\w])(?!\s?/)")
+_PART_OF: Final = re.compile(rf"[\s-]*(?:(?:of )?an? )?{_UNIT}(?![\w])")
 _JOIN: Final = re.compile(r"(?:,| and|, and)? ?")
 _FRACTION_AFTER: Final = re.compile(r" and (?:a |an |one )?(?P<part>half|quarter)\b")
 _WORDED: Final = re.compile(
-    rf"\b(?P<count>a few|few|a couple of|a couple|couple of|couple|an?|the|another|all|whole|per|each|every)[\s-]+"
+    rf"\b(?P<count>(?:an? |the |one )?(?:whole|entire|full|complete|all)|a few|few|a couple of|a couple"
+    rf"|couple of|couple|an?|the|another|all|whole|per|each|every)[\s-]+"
     rf"(?P<unit>{'|'.join(sorted((name for name in _UNITS if len(name) > 3), key=len, reverse=True))})\b"
+    rf"(?! of (?:the )?{MONTH}\b)"
 )
 _ISO: Final = re.compile(
     r"(?<!\w)p(?=[\dt])(?:(?P<y>\d+)y)?(?:(?P<m>\d+)m)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?"
     r"(?:t(?:(?P<h>\d+)h)?(?:(?P<min>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?)?(?!\w)"
 )
 _FROM_NOW: Final = re.compile(r" (?:from now|later|hence)\b")
+_WORKING: Final = re.compile(r"\b(?:business|working)\b")
 _HALVES: Final = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
 
 
@@ -63,9 +71,12 @@ def _iso(match: re.Match[str]) -> DurationForm | None:
 def _unit_after(text: str, number: Fact, after_hours: bool) -> tuple[str, int] | None:
     """The unit of time behind a number and its end. Units of one letter stand close; "m" are minutes only behind
     hours."""
-    unit = _AFTER.match(text, number.end)
+    form = number.form
+    part = isinstance(form, QuantityForm) and 0 < form.value < 1
+    unit = (_PART_OF if part else _AFTER).match(text, number.end)
     if unit is not None:
-        return None if unit["unit"] in _ONE_LETTER and unit.start("unit") != number.end else (unit["unit"], unit.end())
+        apart = unit["unit"] in _ONE_LETTER and unit["unit"] != "h" and unit.start("unit") != number.end
+        return None if apart else (unit["unit"], unit.end())
     if after_hours and (number.text.endswith("m") or text.startswith("m", number.end)):
         return "min", number.end + (0 if number.text.endswith("m") else 1)
     return None
@@ -106,9 +117,12 @@ def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
 
 
 def _ahead(text: str, original: str, start: int, end: int, form: DurationForm) -> Fact:
-    """A length with the words that count it from now on: "in 3 minutes" and "3 minutes from now" are one thing."""
+    """A length of time, marked where it counts working days, with the words that count it from now on: "in 3 minutes"
+    and "3 minutes from now" are one thing."""
     after = _FROM_NOW.match(text, end)
     end = after.end() if after else end
+    if _WORKING.search(text, start, end):
+        form = replace(form, working=True)
     return Fact("duration", original[start:end], start, end, form)
 
 
@@ -121,7 +135,7 @@ def scan_durations(text: str, original: str) -> Iterator[Fact]:
     yield from _sum(text, original, list(scan_numbers(text, original)))
     for match in _WORDED.finditer(text):
         count = match["count"]
-        if count in ("the", "per", "each", "every", "whole", "all", "another") and match["unit"].endswith("s"):
+        if count not in _COUNTING and match["unit"].endswith("s"):
             continue
         size_months, size_seconds = _UNITS[match["unit"]]
         factor = Fraction(_VAGUE.get(count, 1))

@@ -60,11 +60,15 @@ class TimeForm:
 
 @dataclass(frozen=True, slots=True)
 class DurationForm:
-    """A length of time: calendar ``months`` and ``seconds`` apart, since a month has no fixed length in seconds."""
+    """A length of time: calendar ``months`` and ``seconds`` apart, since a month has no fixed length in seconds.
+
+    ``vague`` marks "a few", ``working`` days of work: five of them are a week or so, not five days.
+    """
 
     months: Fraction
     seconds: Fraction
     vague: bool = False
+    working: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +177,8 @@ def _times(a: TimeForm, b: TimeForm) -> Agreement:
 
 
 def _durations(a: DurationForm, b: DurationForm) -> Agreement:
+    if a.working != b.working:
+        return Agreement.UNKNOWN
     if a.months == b.months and a.seconds == b.seconds:
         return Agreement.SAME if a.vague == b.vague else Agreement.PROBABLY
     return Agreement.DIFFERENT

@@ -15,6 +15,7 @@ _DIGIT_LETTER: Final = re.compile(r"[a-z_#]")
 _ORDINARY: Final = re.compile(
     r"\d+(?:st|nd|rd|th|s|x|d|am|pm|a|p|k|m|b|mi|km|min|h|hr|hrs|ft|lb|kg|g|gb|mb|cm|mm)|(?:q|h)[1-4]"
 )
+_HOURS: Final = re.compile(r"\d{1,2}(?::\d{2})?(?:[ap]m)?-\d{1,2}(?::\d{2})?(?:[ap]m)?")
 _COMPOUND: Final = re.compile(r"[a-z]+-\d{1,2}|\d{1,3}-[a-z]+(?:-[a-z]+)*")
 
 
@@ -30,7 +31,7 @@ def looks_opaque(word: str) -> bool:
     kind is ("PNR-12").
     """
     folded = word.lower()
-    if not _HAS_DIGIT.search(folded) or _ORDINARY.fullmatch(folded):
+    if not _HAS_DIGIT.search(folded) or _ORDINARY.fullmatch(folded) or _HOURS.fullmatch(folded):
         return False
     if _COMPOUND.fullmatch(folded) and not word.isupper():
         return False

@@ -17,7 +17,7 @@ from aem_monitor.scoring.values.number_words import (
     TENS,
     VULGAR,
 )
-from aem_monitor.scoring.values.units import unit_table
+from aem_monitor.scoring.values.units import currency_codes, unit_table
 
 _DIGITS: Final = re.compile(
     r"(?:\d{1,3}(?:,\d{2,3})+(?:\.\d+)?(?!\d)|\d{1,3}(?:\.\d{3})+(?:,\d+)?(?!\d)"
@@ -29,15 +29,18 @@ _PIECE: Final = re.compile(
 )
 _UNIT_BEFORE: Final = re.compile(
     r"(us\$|ca\$|au\$|nz\$|hk\$|mx\$|\bc ?\$|\ba\$|s\$|r\$|[$€£¥₹₩元]"
-    r"|\b(?:dollars?|euros?|usd|eur|gbp|jpy|cny|rmb|inr|cad|aud|chf|rs\.?))\s*$"
+    r"|\b(?:dollars?|euros?|rs\.?|" + "|".join(currency_codes()) + r"))\s*$"
 )
 _UNIT_AFTER: Final = re.compile(
-    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%元]|(?:us|american|canadian|australian) dollars?"
-    r"|chinese yuan|japanese yen|indian rupees?|british pounds?|swiss francs?"
+    r"\s*-?\s*(per cent|basis points|us\$|[$€£¥₹₩%元]|(?:us|american|canadian|australian|new zealand"
+    r"|hong kong|singapore|taiwan) dollars?"
+    r"|chinese yuan|japanese yen|indian rupees?|(?:british|egyptian) pounds?|swiss francs?|kuwaiti dinars?|turkish lira"
+    r"|(?:swedish|norwegian|danish) kron(?:a|or|e|er)|czech koruna|philippine pesos?|(?:south )?korean won"
     r"|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
 )
 _EXPONENT_LIMIT: Final = 60
 _LENGTH_LIMIT: Final = 60
+_SHORT: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +163,18 @@ class _Reader:
         mantissa = re.split(r"[x×*e]", digits)[0].strip()
         values = tuple(value * Fraction(10) ** exponent for value in read_digits(mantissa))
         end = piece.end()
+        power = re.compile(r"\^([+-]?\d{1,2})(?![\w^])").match(self.text, end)
+        if power and exponent == 0 and len(mantissa) <= _SHORT and values[0]:
+            return _Read(values[0] ** int(power[1]), power.end())
         ordinal = re.compile(r"(?:st|nd|rd|th)(s?)\b").match(self.text, end)
         if ordinal and not ordinal[1]:
             return _Read(values[0], ordinal.end(), ordinal=True)
         vulgar = self.piece(end)
         if vulgar and vulgar["vulgar"]:
             return self._scaled(_Read(values[0] + VULGAR[vulgar["vulgar"]], vulgar.end()))
+        worded = re.compile(r" and (?:a |an |one )?(half|quarter|third)\b").match(self.text, end)
+        if worded and values[0].denominator == 1:
+            return self._scaled(_Read(values[0] + Fraction(1, DENOMINATORS[worded[1]]), worded.end()))
         mixed = re.compile(r" (\d{1,3})/(\d{1,3})(?![\d/])").match(self.text, end)
         if mixed and int(mixed[2]):
             return self._scaled(_Read(values[0] + Fraction(int(mixed[1]), int(mixed[2])), mixed.end()))
@@ -179,9 +188,12 @@ class _Reader:
             word, next_end = self.word(after)
             if word in DENOMINATORS:
                 return self._scaled(_Read(Fraction(1, DENOMINATORS[word]), self._skip_of(next_end), worded=True))
-            if word in SCALES and word not in ABBREVIATED:
-                return self._scaled(_Read(Fraction(1), after, worded=True))
             ordinal = self.integer_words(after)
+            if word in SCALES and word not in ABBREVIATED:
+                return self._scaled(
+                    (self._fraction_or_ordinal(Fraction(ordinal[0]), ordinal[1]) if ordinal else None)
+                    or _Read(Fraction(1), after, worded=True)
+                )
             below = (
                 self._fraction_or_ordinal(Fraction(ordinal[0]), ordinal[1]) if ordinal and ordinal[0] >= 20 else None
             )
@@ -202,7 +214,8 @@ class _Reader:
         return self._ratio(self._scaled(read))
 
     def _lone_ordinal(self, word: str, after: int) -> _Read | None:
-        if word in ORDINALS and word != "second":
+        # "Second" is a length of time, unless it is all that is said.
+        if word in ORDINALS and (word != "second" or self.text.strip() in ("second", "the second")):
             return _Read(Fraction(ORDINALS[word]), after, ordinal=True, worded=True)
         return None
 
@@ -294,7 +307,8 @@ class _Reader:
 _START: Final = re.compile(
     r"(?<![\w.,])[-+]?[.,]?\d|(?<=[a-z$€£¥₹₩ ])\d|["
     + "".join(VULGAR)
-    + r"]|\b(?:minus|negative|a|an|half|quarter(?= (?:of a )?(?:million|billion|trillion))|"
+    + r"]|\b(?:minus|negative|a|an|half|quarter(?=[ -](?:of an? )?(?:million|billion|trillion|hour|day"
+    r"|century|mile|pound))|"
     + "|".join([*SMALL, *TENS, *ORDINALS, "hundred", "thousand", "million", "billion", "trillion", "dozen"])
     + r")\b"
 )

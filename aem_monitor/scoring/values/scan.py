@@ -7,7 +7,7 @@ from typing import Final
 
 from aem_monitor.scoring.values.dates import scan_dates
 from aem_monitor.scoring.values.durations import scan_durations
-from aem_monitor.scoring.values.forms import DateForm, Fact, QuantityForm
+from aem_monitor.scoring.values.forms import DateForm, Fact, QuantityForm, TimeForm
 from aem_monitor.scoring.values.identifiers import scan_identifiers
 from aem_monitor.scoring.values.numbers import scan_numbers, scan_places_from_end
 from aem_monitor.scoring.values.remember import remembered
@@ -18,12 +18,14 @@ MAX_CHARS: Final = 12_000
 """Longer texts are scanned up to here: scanning is linear, but a reply of this length is no reply."""
 
 _ISO_JOIN: Final = re.compile(r"(?<=\d{4}-\d{2}-\d{2})t(?=\d{2}:)")
+_PART_JOIN: Final = re.compile(r"(?:(?<=\bmid)|(?<=\blate)|(?<=\bearly))-(?=[a-z\d])")
 _ADDRESS_HINT: Final = re.compile(r"[@#_]|https?:")
 
 
 @remembered(4096)
 def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[Fact, ...]:
-    """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind.
+    """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind;
+    "number" reads no dates and times ("5 to 10").
 
     Where recognisers overlap, dates go before times, durations, identifiers and numbers; an identifier that encloses
     another finding wins, so that the digits inside an order number are never a number.
@@ -31,7 +33,7 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     if not text:
         return ()
     original = text[:MAX_CHARS]
-    folded = _ISO_JOIN.sub(" ", flat(original))
+    folded = _PART_JOIN.sub(" ", _ISO_JOIN.sub(" ", flat(original)))
     if not any(char.isdigit() for char in folded) and not _WORTH_SCANNING.search(folded):
         return ()
     from_end = list(scan_places_from_end(folded, original))
@@ -44,8 +46,7 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     ]
     layers = (
         from_end,
-        list(scan_dates(folded, original, reference, expected=expected == "date")),
-        list(scan_times(folded, original, bare_hours=expected == "time")),
+        *(() if expected == "number" else _dates_and_times(folded, original, reference, expected)),
         list(scan_durations(folded, original)),
         identifiers,
         numbers,
@@ -67,16 +68,35 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     return _with_years(tuple(found), reference)
 
 
+def _dates_and_times(
+    folded: str, original: str, reference: date | None, expected: str
+) -> tuple[list[Fact], list[Fact]]:
+    """Dates before times, save that "tonight" is a part of "tonight at 8"."""
+    times = list(scan_times(folded, original, bare_hours=expected == "time"))
+    clocks = [time for time in times if isinstance(time.form, TimeForm) and time.form.readings]
+    dates = [
+        fact
+        for fact in scan_dates(folded, original, reference, expected=expected == "date")
+        if not any(clock.start <= fact.start and fact.end <= clock.end for clock in clocks)
+    ]
+    return dates, times
+
+
 _WORTH_SCANNING: Final = re.compile(
     r"[@½⅓⅔¼¾⅛]|https?:|\b(?:"
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|million"
     r"|billion"
     r"|trillion|dozen|half|zero|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
-    r"|to(?:day|morrow|night)|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|currently|last|next|this|morning|afternoon|evening|night"
-    r"|noon|mid\\b|midday|midnight|weeks?|weekend|months?|years?|hours?|minutes?|days?|nights|christmas"
-    r"|xmas|halloween|new year|breakfast|lunch|dinner|dawn|dusk|sunrise|sunset|end of|business hours"
-    r"|valentine'?s|mon|tues?|weds?|thurs?|fri|sat|sun"
-    r"|\w+day|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|to(?:day|morrow|night)|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
+    r"|noon|midday|midnight|weeks?|weekend|months?|years?|decades?|hours?|minutes?|seconds?|days?|nights?|christmas|past|prior|previous|following|coming|upcoming|same|whole|entire|all"
+    r"|xmas|halloween|new year|(?:breakfast|lunch|dinner|supper)\w*|dawn|dusk|sunrise|sunset|end of|business hours"
+    r"|\w+teenth|eo[dwmqy]|cob|close of business|asap|as soon as|right away|straight away|immediately"
+    r"|[wmqy]td|(?:to|tomor?rows|tmr|tmrw)|fortnights?|quarters?"
+    r"|spring|summer|autumn|winter|easter|thanksgiving|\w+ties|century|mid\w*|early|late|rest of|remainder"
+    r"|daily|(?:bi-?)?weekly|(?:bi)?monthly|quarterly|yearly|annually|hourly|fortnightly|every|each|once|weekdays"
+    r"|weekends?|new years?'?s?|nye|mardi gras|pentecost|cinco de mayo|april fools?|all saints|guy fawkes"
+    r"|valentine'?s?|mon|tues?|weds?|thurs?|fri|sat|sun"
+    r"|\w+days?|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
     r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
 )
 """Cheap test that spares most texts without digits the recognisers: every word with which a worded value can begin."""

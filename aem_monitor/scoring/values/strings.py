@@ -13,6 +13,7 @@ from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
 from aem_monitor.scoring.values.places import agree_places, read_place
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
+from aem_monitor.scoring.values.terms import Term, read_terms
 from aem_monitor.scoring.values.text import (
     compact,
     coverage,
@@ -48,6 +49,12 @@ _MAX_FACTS: Final = 100
 _SENTENCE: Final = 5
 """Content words from which a text is a sentence, told in other words, rather than an argument."""
 
+_OR_MORE: Final = re.compile(
+    r"\b(\w+)( or (?:more|less|fewer))( (?:minute|hour|day|week|month|year)s?(?: ago| from now)?)\b", re.IGNORECASE
+)
+"""What stands between a count and its unit, for an order in which the length is one piece."""
+
+_DECIMAL: Final = re.compile(r"\d[.,]\d")
 _PRONOUN: Final = re.compile(r"(?<=[a-z]) ones?$")
 _LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")
 _GLUE_PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]-]+")
@@ -106,7 +113,7 @@ def whole_value(text: str, reference: date | None, expected: str) -> tuple[tuple
 
 def _expected(a: str, b: str, reference: date | None, kind: str | None) -> str:
     """How bare numbers are to be read: as the kind hinted, else as the kind that the other side is."""
-    if kind in ("date", "time"):
+    if kind in ("date", "time", "number"):
         return kind
     for text in (a, b):
         value = whole_value(text, reference, "")
@@ -118,6 +125,7 @@ def _expected(a: str, b: str, reference: date | None, kind: str | None) -> str:
 def _typed(a: str, b: str, reference: date | None, kind: str | None) -> Comparison | None:
     if kind in ("location", "entity"):
         return None
+    a, b = _OR_MORE.sub(r"\1\3\2", a), _OR_MORE.sub(r"\1\3\2", b)
     expected = _expected(a, b, reference, kind)
     value_a, value_b = whole_value(a, reference, expected), whole_value(b, reference, expected)
     if value_a is None or value_b is None:
@@ -126,20 +134,47 @@ def _typed(a: str, b: str, reference: date | None, kind: str | None) -> Comparis
         if (_bare(value_a) or _bare(value_b)) and (len(tokens(a)) <= 3 or len(tokens(b)) <= 3):
             return _opposed_words(a, b)
         return None
-    (facts_a, rest_a), (facts_b, rest_b) = value_a, value_b
+    (terms_a, rest_a), (terms_b, rest_b) = (
+        read_terms(text, facts, reference) for text, (facts, _) in ((a, value_a), (b, value_b))
+    )
     if rest_a != rest_b:
         return None
-    rule = facts_a[0].kind
-    if len(facts_a) != len(facts_b):
+    rule = value_a[0][0].kind
+    if _said(terms_a) > len(terms_b) or _said(terms_b) > len(terms_a):
         return _different(rule) if not rest_a else None
-    answer = Agreement.SAME
-    for fact_a, fact_b in zip(facts_a, facts_b, strict=True):
-        agreement = agree(fact_a.form, fact_b.form) if kind == "number" else agree_facts(fact_a, fact_b)
-        if agreement is Agreement.DIFFERENT:
-            return _different(rule)
-        if agreement is not Agreement.SAME and answer is not Agreement.UNKNOWN:
-            answer = agreement
-    return _from_agreement(answer, rule)
+    return _from_agreement(_agree_terms(terms_a, terms_b, kind), rule)
+
+
+def _agree_terms(a: tuple[Term, ...], b: tuple[Term, ...], kind: str | None) -> Agreement:
+    """How well the terms of two values agree, each with the best one left of the other side."""
+    left = list(b)
+    worst = Agreement.SAME
+    for term in sorted(a, key=lambda term: term.implied):
+        best, at = Agreement.DIFFERENT, -1
+        for index, other in enumerate(left):
+            found = _agree_term(term, other, kind)
+            if _RANK[found] > _RANK[best]:
+                best, at = found, index
+        if at < 0 and term.implied:
+            continue
+        if at < 0:
+            return Agreement.DIFFERENT
+        left.pop(at)
+        worst = min(worst, best, key=_RANK.__getitem__)
+    return worst if all(term.implied for term in left) else Agreement.DIFFERENT
+
+
+def _said(terms: tuple[Term, ...]) -> int:
+    return sum(not term.implied for term in terms)
+
+
+_RANK: Final = {Agreement.DIFFERENT: 0, Agreement.UNKNOWN: 1, Agreement.PROBABLY: 2, Agreement.SAME: 3}
+
+
+def _agree_term(a: Term, b: Term, kind: str | None) -> Agreement:
+    if a.relation != b.relation:
+        return Agreement.DIFFERENT
+    return agree(a.fact.form, b.fact.form) if kind == "number" else agree_facts(a.fact, b.fact)
 
 
 def agree_facts(a: Fact, b: Fact) -> Agreement:
@@ -210,7 +245,7 @@ def _opaque(text: str) -> bool:
 
 
 def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
-    if len(compact(a)) >= 4 and compact(a) == compact(b):
+    if len(compact(a)) >= 4 and compact(a) == compact(b) and not (_DECIMAL.search(a) or _DECIMAL.search(b)):
         return Comparison(True, 0.95, False, "spelling")
     if same_initialised(a, b):
         return Comparison(True, 0.85, False, "initials")

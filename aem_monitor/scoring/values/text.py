@@ -8,7 +8,9 @@ from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens, undotted
 
-_SIGNIFICANT: Final = re.compile(r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|\d|[^\W\d_]+(?:'[^\W\d_]+)*")
+_SIGNIFICANT: Final = re.compile(
+    r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|(?<=\d)[.,](?=\d)|\d+|[^\W\d_]+(?:'[^\W\d_]+)*"
+)
 _AIRPORT: Final = stem("airport")
 _INTERNATIONAL: Final = stem("international")
 PARTICLES: Final = frozenset(listed("in out on off up down over under to from before after with without into"))
@@ -19,10 +21,7 @@ _COVERED_WORDS: Final = 80
 @remembered(8192)
 def surface(text: str) -> str:
     """What is left when case, white space and ordinary punctuation are ignored; signs that carry meaning stay."""
-    return " ".join(
-        piece.replace("'", "")
-        for piece in _SIGNIFICANT.findall(re.sub(r"(?<=\d)[.,](?=\d)", " . ", undotted(flat(text))))
-    )
+    return " ".join(piece.replace("'", "") for piece in _SIGNIFICANT.findall(undotted(flat(text))))
 
 
 @remembered(8192)

@@ -36,11 +36,13 @@ _ZONES: Final = {
     "z": 0, "utc": 0, "gmt": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
     "cet": 1, "cest": 2, "bst": 1, "ist": 5.5, "jst": 9,
 }  # fmt: skip
-_ZONE: Final = r"(?P<zone>\s?(?:" + "|".join(_ZONES) + r")\b|[+-]\d{2}:?\d{2}\b)?"
+_ZONE: Final = r"(?P<zone>\s?(?:" + "|".join(_ZONES) + r")\b|\+\d{2}:?\d{2}\b|(?(second)-\d{2}:?\d{2}\b|(?!)))?"
 
 _CLOCK: Final = re.compile(
-    rf"(?<![\w.:/$€£-])(?:(?P<before>{_PART})[ ,]+(?:at |around |about |by )?)?"
-    rf"(?:(?P<rel>{_MINUTE}|\d{{1,2}})(?: ?min(?:ute)?s?)?[ -]"
+    rf"(?:(?<![\w.:/$€£-])|(?<=\d-)|(?<=[ap]m-))(?:(?P<before>{_PART})[ ,]+(?:at |around |about |by )?)?"
+    rf"(?:(?<!from )(?<!between )(?!(?:\d|1[0-2]) to \d{{1,2}} ?(?:{_HALF}))"
+    r"(?!(?:[1-46-9]|1[12]) to \d)"
+    rf"(?P<rel>{_MINUTE}|\d{{1,2}})(?: ?min(?:ute)?s?)?[ -]"
     rf"(?P<dir>past|to|after|till|before)[ -](?P<relhour>{_HOUR}|\d{{1,2}})(?!\d)"
     rf"|(?P<hour>\d{{1,2}})(?:(?P<sep>[:.h])(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d{{1,9}})?)?)(?![\d:])"
     rf"|(?P<bare>\d{{1,2}}|{_HOUR})"
@@ -51,9 +53,27 @@ _CLOCK: Final = re.compile(
 _NAMED: Final = re.compile(r"\b(?:12 )?(?:(?P<noon>noon|mid[- ]?day)|(?P<midnight>mid[- ]?night))\b")
 _VAGUE: Final = re.compile(
     r"(?<!per )(?<!\ba )(?<!each )(?<!every )(?<!/)\b(?:in the |this )?"
-    r"(?P<part>morning|afternoon|evening|night|tonight|(?:breakfast|lunch|dinner) ?time|dawn|dusk|sunrise|sunset"
-    r"|day ?time|night ?time|end of (?:the )?day|business hours)\b"
+    r"(?P<part>morning|afternoon|evening|night|tonight|(?:breakfast|lunch|dinner|supper|tea) ?time|dawn|dusk|sunrise"
+    r"|sunset|sunup|sundown|day ?time|night ?time|(?:end|close) of (?:the )?(?:business )?(?:day|business)|eod|cob"
+    r"|business hours)\b"
 )
+
+_MEAL: Final = re.compile(r"\b(?P<meal>breakfast|lunch|dinner|supper|tea)\b")
+_MILITARY: Final = re.compile(
+    r"(?<![\w.:/$-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) ?(?:h|hrs?|hours)?(?![\w:/%-])"
+)
+_LENGTH_BEHIND: Final = re.compile(r"\.\d|[ -]?(?:hours?|hrs?|min|days?|nights?|weeks?)")
+_PART_NAMES: Final = {
+    "endofday": "eod",
+    "endofbusiness": "eod",
+    "endofbusinessday": "eod",
+    "closeofbusiness": "eod",
+    "closeofbusinessday": "eod",
+    "cob": "eod",
+    "sunup": "sunrise",
+    "sundown": "sunset",
+    "supper": "dinner",
+}
 
 
 def _halves(hour: int, part: str) -> int | None:
@@ -93,7 +113,7 @@ def _form(match: re.Match[str], bare_hours: bool) -> TimeForm | None:
         if match["sep"] == "." and not marked:
             return None
     else:
-        if not marked and not bare_hours:
+        if not marked and (not bare_hours or _LENGTH_BEHIND.match(match.string, match.end())):
             return None
         if match["bare"] in _HOURS and not marked:
             return None
@@ -150,5 +170,18 @@ def scan_times(text: str, original: str, *, bare_hours: bool = False) -> Iterato
             original[match.start() : match.end()],
             match.start(),
             match.end(),
-            TimeForm(key=match["part"].replace(" ", "").replace("the", "")),
+            TimeForm(key=_part_key(match["part"])),
         )
+    if bare_hours:
+        for match in _MILITARY.finditer(text):
+            whole = TimeForm((int(match["hour"]) * 3600 + int(match["minute"]) * 60,))
+            yield Fact("time", original[match.start() : match.end()], match.start(), match.end(), whole)
+        for match in _MEAL.finditer(text):
+            form = TimeForm(key=_part_key(match["meal"]))
+            yield Fact("time", original[match.start() : match.end()], match.start(), match.end(), form)
+
+
+def _part_key(said: str) -> str:
+    """The part of the day under one name: "dinner time" is dinner, "eod" and "close of business" the end of the day."""
+    key = said.replace(" ", "").replace("the", "").removesuffix("time")
+    return _PART_NAMES.get(key, key)

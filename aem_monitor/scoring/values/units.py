@@ -74,6 +74,33 @@ money:sgd 1      sgd s$
 money:hkd 1      hkd hk$
 money:nzd 1      nzd nz$
 money:zar 1      zar rand
+money:gbp 1/100  pence penny pennies
+money:nzd 1      new_zealand_dollar new_zealand_dollars
+money:hkd 1      hong_kong_dollar hong_kong_dollars
+money:sgd 1      singapore_dollar singapore_dollars
+money:twd 1      twd nt$ taiwan_dollar taiwan_dollars
+money:aed 1      aed dirham dirhams
+money:sar 1      sar riyal riyals
+money:kwd 1      kwd kuwaiti_dinar kuwaiti_dinars
+money:try 1      lira liras turkish_lira
+money:pln 1      pln zloty zlotys zloties
+money:huf 1      huf forint forints
+money:czk 1      czk koruna korunas czech_koruna
+money:sek 1      krona kronor swedish_krona swedish_kronor
+money:nok 1      norwegian_krone norwegian_kroner
+money:dkk 1      danish_krone danish_kroner
+money:ils 1      ils shekel shekels
+money:thb 1      thb baht
+money:idr 1      idr rupiah rupiahs
+money:myr 1      myr ringgit
+money:php 1      php philippine_peso philippine_pesos
+money:rub 1      rub ruble rubles rouble roubles
+money:uah 1      uah hryvnia hryvnias
+money:vnd 1      vnd dong
+money:ngn 1      ngn naira
+money:egp 1      egp egyptian_pound egyptian_pounds
+money:krw 1      korean_won south_korean_won
+money:btc 1      btc bitcoin bitcoins
 """
 
 
@@ -86,6 +113,14 @@ def unit_table() -> Mapping[str, tuple[str, Fraction]]:
         for name in names:
             table[name.replace("_", " ")] = (dimension, Fraction(size))
     return MappingProxyType(table)
+
+
+@cache
+def currency_codes() -> tuple[str, ...]:
+    """The ISO 4217 codes of the currencies in the table, folded, that are no English words."""
+    money = (line.split() for line in _TABLE.strip().splitlines() if line.startswith("money:"))
+    codes = {words[0].partition(":")[2] for words in money} | {"rmb"}
+    return tuple(sorted(codes - {"try", "all"}))
 
 
 def unit_factor(unit: str) -> Fraction:

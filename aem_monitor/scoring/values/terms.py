@@ -1,0 +1,294 @@
+"""A whole value as terms: typed facts with the relation in which each stands ("until", "at least", "every", "late").
+
+"From 5 to 7 June" and "June 5-7", "March 5 or later" and "on or after March 5", "7 am tomorrow" and "tomorrow at 7 am"
+are equal terms in other words and another order. What relation a word tells is read off the words beside a fact;
+words that tell none and are no filler stay over and have to be the same on both sides.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from aem_monitor.scoring.values.calendar import Calendar, Span, in_week, on_weekday
+from aem_monitor.scoring.values.datewords import weekday_named
+from aem_monitor.scoring.values.forms import DateForm, DurationForm, Fact, TimeForm
+from aem_monitor.scoring.values.words import flat, listed
+
+_LEADS: Final = tuple(
+    (relation, re.compile(rf"(?:^| )(?:{words})$"))
+    for relation, words in (
+        (
+            ">=",
+            (r"from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at"
+r"| in)?|(?:as|from as) early as"
+            r"|(?:any ?time|sometime) from|no earlier than|not earlier than|not before|(?:on|at) or after|at least"
+            r"|at the earliest|no less than|no fewer than|not less than|(?:a )?minimum(?: of)?"
+            r"|earliest"),
+        ),
+        (">", (r"(?:any ?time |sometime |right |just )?after|later than|beyond|more than|over|above"
+r"|greater than|longer than|older than")),
+        ("<", (r"(?:any ?time |sometime |right |just )?before|prior to|earlier than|ahead of|less than|fewer than|below"
+              r"|under")),
+        (
+            "<=",
+            (r"by|until|till?|up (?:to|until|till?)|(?:no|not) later than|not after|(?:on|at) or before|as late as"
+            r"|through|thru|at most|no more than|not more than|(?:a )?maximum(?: of)?|latest|due(?: by)?"),
+        ),
+        ("every", r"every|each"),
+        ("early", (r"(?:in )?early(?: in| on)?|earlier(?: in)?"
+                  r"|(?:(?:at|in|from|around) )?(?:the )?(?:very )?(?:beginning|start|early part)(?: of)?")),
+        ("mid", r"mid(?:way)?(?: through)?|(?:(?:at|in|from|around) )?(?:the )?middle(?: of)?"),
+        ("late", (r"(?:in )?late(?: in| on)?|later(?: in| on)?|(?:(?:at|in|towards?|around) )?(?:the )?(?:very )?"
+                 r"(?:end|late part)(?: of)?")),
+        ("rest", r"(?:for )?(?:the )?(?:rest|remainder)(?: of)?"),
+        ("within", (r"within|throughout|inside of|in (?:less than|under)|(?:in |over |during |for )?"
+r"(?:the )?(?:next|coming)|during|over the|over the course of")),
+    )
+)  # fmt: skip
+"""Words before a fact, longest first where they overlap, and the relation that they tell."""
+
+_TAILS: Final = tuple(
+    (relation, re.compile(rf"^(?:{words})(?= |$)"))
+    for relation, words in (
+        (">=", (r"(?:and|or) (?:later|after|up|more|above|beyond)|on ?wards?|at the earliest"
+               r"|or (?:greater|longer)|minimum|at least")),
+        ("<=", r"(?:and|or) (?:earlier|before|less|fewer|below|under|shorter)|at the latest|at most|maximum|or sooner"),
+        ("", r"or so|ish|approximately|or thereabouts"),
+    )
+)  # fmt: skip
+_JOINS: Final = frozenset(listed("to till til until through thru - and"))
+_OPENS: Final = re.compile(r"(?:^| )(?:from|between|any ?time from|any ?time between|anywhere from)$")
+_FILLER: Final = frozenset(
+    listed(
+        "maybe perhaps say how about please sometime anytime some any possibly probably preferably exactly sharp lets "
+        "let us i guess think would will be like good ok okay oh well um make on at in the of for a an and to is it t "
+        "day date time year years around oclock clock hours hour per total approximately this that roughly circa ca "
+        "over almost nearly coming s whole entire calendar just also month"
+    )
+)
+_TODAY: Final = re.compile(r"\b(?:tonight|today|this (?:early |late )?(?:morning|afternoon|evening))\b")
+_END_OF: Final = re.compile(r"\bend(?: of)?(?: the)?$")
+_FLIPPED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_LENGTH_BEHIND: Final = re.compile(r"or (?:more|less|fewer)\b")
+_AGO: Final = re.compile(r" (?:ago|earlier)$")
+_BY_LENGTH: Final = re.compile(
+    r"(?:more than|over|older than|longer than|at least|less than|fewer than|under|at most)$"
+)
+"""More than two weeks ago is before the day two weeks ago."""
+
+_PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]]+")
+_PART_DASH: Final = re.compile(r"\b(mid|early|late) -$")
+_DASH: Final = re.compile(r"\s*-+\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A fact and its relation ("" for the value itself, ">=" from it on, "<=" up to it, "late" its last part ..).
+    ``implied``: not said in so many words ("tonight" is an evening), so that the other side need not say it."""
+
+    relation: str
+    fact: Fact
+    implied: bool = False
+
+
+def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+    """The terms that ``facts``, found in ``text`` in this order, make up, and the words that stay over, sorted."""
+    folded = flat(text)
+    edges = [0, *(edge for fact in facts for edge in (fact.start, fact.end)), len(folded)]
+    gaps = [_clean(folded[edges[at] : edges[at + 1]]) for at in range(0, len(edges), 2)]
+    terms: list[Term] = []
+    rest: list[str] = []
+    opened = False
+    joined = False
+    for at, fact in enumerate(facts):
+        lead = gaps[at]
+        now_open = bool(_OPENS.search(lead))
+        ranged = at + 1 < len(facts) and _joins(gaps[at + 1], now_open) and _alike(fact, facts[at + 1])
+        if joined:
+            relation, lead = "<=", ""
+        elif ranged:
+            relation, lead = ">=", _OPENS.sub("", lead)
+        else:
+            relation, lead = _lead(lead)
+        if relation in _FLIPPED and isinstance(fact.form, DateForm) and _AGO.search(flat(fact.text)):
+            relation = _FLIPPED[relation] if _BY_LENGTH.search(gaps[at]) else relation
+        length_behind = _LENGTH_BEHIND.match(gaps[at + 1]) and _AGO.search(flat(fact.text))
+        tail_relation, gaps[at + 1] = _tail(gaps[at + 1])
+        if length_behind and isinstance(fact.form, DateForm):
+            tail_relation = _FLIPPED.get(tail_relation, tail_relation)
+        if at + 1 == len(facts) and gaps[-1] in ("on", "and on"):
+            tail_relation, gaps[-1] = ">=", ""
+        rest += lead.split()
+        whole_day = (
+            isinstance(fact.form, DateForm) and fact.form.spans and fact.form.spans[0][0] == fact.form.spans[0][1]
+        )
+        if relation == "late" and not tail_relation and whole_day and _END_OF.search(gaps[at]):
+            # "End of tomorrow" is tomorrow, at the end of the day.
+            terms.append(Term("", replace(fact, form=TimeForm(key="eod"))))
+            relation = ""
+        if relation == "every" and (weekday := weekday_named(fact.text)) is not None:
+            # As "Mondays" says it.
+            terms.append(Term("", replace(fact, form=DateForm(key=f"every {weekday}"))))
+        else:
+            terms.append(Term(tail_relation or relation, fact))
+        joined = ranged and not tail_relation
+        opened = opened or now_open
+    rest += gaps[-1].split()
+    words = tuple(sorted(word for word in rest if word not in _FILLER and word != "-"))
+    settled = _settled(_with_weekdays(_ranges(terms, reference)))
+    whole = [_whole_period(term, reference) for term in settled]
+    return (*whole, *_implied(whole, reference)), words
+
+
+def _implied(terms: Sequence[Term], reference: date | None) -> list[Term]:
+    """ "Tonight" is the evening of today, "8 this evening" a time of today."""
+    found: list[Term] = []
+    has_date = any(isinstance(term.fact.form, DateForm) for term in terms)
+    has_time = any(isinstance(term.fact.form, TimeForm) for term in terms)
+    for term in terms:
+        said = flat(term.fact.text)
+        if not has_time and said == "tonight":
+            found.append(Term("", replace(term.fact, form=TimeForm(key="evening")), implied=True))
+        elif not has_date and isinstance(term.fact.form, TimeForm) and (_TODAY.search(said) or _eod(term)):
+            found.append(Term("", replace(term.fact, form=Calendar(reference).shifted(0, "today")), implied=True))
+    return found
+
+
+def _eod(term: Term) -> bool:
+    return isinstance(term.fact.form, TimeForm) and term.fact.form.key == "eod"
+
+
+def _clean(gap: str) -> str:
+    if not gap.strip():
+        return ""
+    return _PART_DASH.sub(r"\1", _DASH.sub(" - ", _PUNCTUATION.sub(" ", gap)).strip())
+
+
+def _joins(gap: str, opened: bool) -> bool:
+    words = [word for word in gap.split() if word not in ("the", "at", "on", "about", "up")]
+    return len(words) == 1 and words[0] in _JOINS and (opened or words[0] != "and")
+
+
+def _alike(a: Fact, b: Fact) -> bool:
+    if isinstance(b.form, DurationForm):
+        return isinstance(a.form, DateForm) and a.form.key == "now"
+    return type(a.form) is type(b.form)
+
+
+def _lead(gap: str) -> tuple[str, str]:
+    best, length = ("", gap), 0
+    for relation, pattern in _LEADS:
+        match = pattern.search(gap)
+        if match and match.end() - match.start() > length:
+            best, length = (relation, gap[: match.start()]), match.end() - match.start()
+    return best
+
+
+def _tail(gap: str) -> tuple[str, str]:
+    for relation, pattern in _TAILS:
+        match = pattern.match(gap)
+        if match:
+            return relation, gap[match.end() :].strip()
+    return "", gap
+
+
+def _ranges(terms: Sequence[Term], reference: date | None) -> list[Term]:
+    """Terms with "from" and "to" that follow each other made one period, where their days are known."""
+    found: list[Term] = []
+    for term in terms:
+        before = found[-1] if found else None
+        if before is not None and before.relation == ">=" and term.relation == "<=":
+            start, end = before.fact.form, term.fact.form
+            if isinstance(start, DateForm) and start.key == "now" and isinstance(end, DateForm | DurationForm):
+                found[-1] = Term("within", term.fact)
+                continue
+            if isinstance(start, DateForm) and isinstance(end, DateForm):
+                whole = _period(start, end, reference)
+                if whole is not None:
+                    found[-1] = Term("", replace(before.fact, form=whole))
+                    continue
+            if isinstance(start, TimeForm) and isinstance(end, TimeForm):
+                found[-1] = replace(before, fact=replace(before.fact, form=_in_half_of(start, end)))
+        found.append(term)
+    return found
+
+
+def _period(start: DateForm, end: DateForm, reference: date | None) -> DateForm | None:
+    """From the first day of one form to the last of another; a year said once counts for both."""
+    first, last = dict(start.fields), dict(end.fields)
+    calendar = Calendar(reference)
+    if "y" not in first and "y" in last and "m" in first and "m" in last:
+        year = last["y"] - (first["m"] > last["m"])
+        start = _dated(calendar, year, first) or start
+    elif "y" in first and "y" not in last and "m" in first and "m" in last:
+        end = _dated(calendar, first["y"] + (first["m"] > last["m"]), last) or end
+    spans: list[Span] = []
+    for opening, _ in start.spans:
+        closing = min((closes for _, closes in end.spans if closes >= opening), default=None)
+        if closing is not None:
+            spans.append((opening, closing))
+    return DateForm(tuple(dict.fromkeys(spans)), ambiguous=start.ambiguous or end.ambiguous) if spans else None
+
+
+def _dated(calendar: Calendar, year: int, fields: dict[str, int]) -> DateForm | None:
+    return calendar.day(year, fields["m"], fields["d"]) if "d" in fields else calendar.month(year, fields["m"])
+
+
+def _in_half_of(start: TimeForm, end: TimeForm) -> TimeForm:
+    """ "5 to 6 pm" begins at 5 pm, "11 to 2 pm" at 11 am: the last reading before the end."""
+    if len(start.readings) < 2 or len(end.readings) != 1:
+        return start
+    earlier = [reading for reading in start.readings if reading < end.readings[0]]
+    return TimeForm((max(earlier),), offset=start.offset) if earlier else start
+
+
+def _whole_period(term: Term, reference: date | None) -> Term:
+    """ "Within 3 days" as the period that "the next 3 days" are; a period says by itself that it is one."""
+    form = term.fact.form
+    if term.relation != "within":
+        return term
+    if isinstance(form, DateForm):
+        return Term("", term.fact)
+    if not isinstance(form, DurationForm) or form.seconds % 86400 or form.months.denominator != 1:
+        return term
+    months, days = int(form.months), int(form.seconds // 86400)
+    if bool(months) == bool(days):
+        return term
+    period = Calendar(reference).periods("next", months or days, "month" if months else "day")
+    return Term("", replace(term.fact, form=period))
+
+
+def _with_weekdays(terms: Sequence[Term]) -> list[Term]:
+    """A weekday beside a date confirms it ("Tuesday, March 5") or chooses a day of its week ("next week, on
+    Wednesday")."""
+    days = [term for term in terms if term.relation == "" and weekday_named(term.fact.text) is not None]
+    others = [term for term in terms if isinstance(term.fact.form, DateForm) and term not in days]
+    if len(days) != 1 or len(others) != 1:
+        return list(terms)
+    weekday = weekday_named(days[0].fact.text)
+    form = others[0].fact.form
+    assert isinstance(form, DateForm)
+    assert weekday is not None
+    chosen = on_weekday(form, weekday) or in_week(form, weekday)
+    if chosen is None:
+        return list(terms)
+    settled = replace(others[0], fact=replace(others[0].fact, form=chosen))
+    return [settled if term is others[0] else term for term in terms if term is not days[0]]
+
+
+def _settled(terms: Iterable[Term]) -> list[Term]:
+    """Without what adds nothing: the midnight that a format writes beside a day."""
+    kept = list(terms)
+    if not any(isinstance(term.fact.form, DateForm) and not term.relation for term in kept):
+        return kept
+    return [term for term in kept if not _formal_midnight(term.fact)]
+
+
+def _formal_midnight(fact: Fact) -> bool:
+    return (
+        isinstance(fact.form, TimeForm)
+        and fact.form.readings == (0,)
+        and re.fullmatch(r"t?00:00(?::00(?:\.0+)?)?(?:z|[+-]00:?00)?", flat(fact.text).strip()) is not None
+    )

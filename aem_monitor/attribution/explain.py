@@ -1,7 +1,7 @@
 """Whether what is wrong in a turn came out of an earlier turn that had failed.
 
-"Seen upstream" alone excuses nothing: 82 % of the wrong argument values in real failed runs are genuine values of a
-healthy result. A value is explained only by a *failed* turn that the judged one depends on.
+Only a *failed* turn that the judged one depends on explains a value. Wrong values that occur in some healthy result (the
+second of two orders, say) are the commonest fault of real agents, and they are the fault of the turn that took them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -59,10 +59,10 @@ def effect_of(tool: str, action: str | None, definition: ToolDefinition | None) 
     by_text = _by_words(_words(definition.description)[:1], name=False) if definition is not None else None
     if by_name is not None:
         word, reads = by_name
-        return Effect("read" if reads else "write", f'its name says "{word}"')
+        return Effect("read" if reads else "write", f"its name says {word}")
     if by_text is not None:
         word, reads = by_text
-        return Effect("read" if reads else "write", f'its description begins with "{word}"')
+        return Effect("read" if reads else "write", f"its description begins with {word}")
     return Effect("write", "neither its name nor its description tells")
 
 
@@ -80,7 +80,7 @@ def _by_words(words: list[str], *, name: bool) -> tuple[str, bool] | None:
     if first not in _READS:
         return first, False
     if name and (first in _TWO_FACED or words[:2] == ["check", "in"] or words[:2] == ["check", "out"]):
-        return None
+        return f"{first}, which may mean either", False
     if name and "or" in words and any(word in _WRITES for word in words):
         return next(word for word in words if word in _WRITES), False
     return first, True

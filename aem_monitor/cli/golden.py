@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aem_monitor.cli import golden_bootstrap
+from aem_monitor.cli import golden_bootstrap, golden_import
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
@@ -32,6 +32,12 @@ def configure(parser: ArgumentParser) -> None:
         "what it rests on; a person has to confirm it.",
     )
     golden_bootstrap.configure(bootstrap)
+    imports = actions.add_parser(
+        "import",
+        help="make golden dialogs of the files of public benchmarks",
+        description="Makes golden dialogs (drafts) of the files of public benchmarks and of annotated dialogs.",
+    )
+    golden_import.configure(imports)
     schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
     schema.set_defaults(handler=_schema)
 

@@ -105,8 +105,8 @@ def test_every_proposed_effect_says_what_it_rests_on_and_asks_for_confirmation()
     calls = [Call("files.Sync"), Call("zap"), Call("create_refund"), Call("frobnicate")]
     text = text_of(drafted(recorded(exchange("Go", calls, "Done.")), definitions=definitions)[0])
     assert "# files.Sync: taken for a read because its annotation says readOnlyHint: true; confirm" in text
-    assert '# zap: taken for a read because its description begins with "retrieve"; confirm' in text
-    assert 'create_refund (its name says "create")' in text
+    assert "# zap: taken for a read because its description begins with retrieve; confirm" in text
+    assert "create_refund (its name says create)" in text
     assert "frobnicate (neither its name nor its description tells)" in " ".join(text.replace("#", "").split())
 
 

@@ -76,3 +76,9 @@ def test_any_other_text_is_a_bare_value(text: str) -> None:
 @given(st.text(alphabet="{}[]()'\":,-+~0ab\\\n #"))
 def test_no_text_breaks_it(text: str) -> None:
     assert isinstance(read_call("{" + text), CallInput)
+
+
+def test_a_wrapper_that_was_cut_before_its_keywords_names_no_argument() -> None:
+    assert read_call({"args": []}, cut=True) == CallInput(None)
+    assert read_call({"args": [], "sanitize_inputs_outputs": True}, cut=True) == CallInput(None)
+    assert read_call({"args": []}) == CallInput({"args": []})

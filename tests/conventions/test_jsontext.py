@@ -28,14 +28,15 @@ def test_cut_json_is_a_part_of_the_whole(value: Any, cut: int, ascii_only: bool)
     parsed = parse(whole[: min(cut, len(whole) - 1)])
     assert parsed.is_json
     assert parsed.truncated
-    assert _part_of(parsed.value, value)
+    assert part_of(parsed.value, value)
 
 
-def _part_of(part: Any, whole: Any) -> bool:
+def part_of(part: Any, whole: Any) -> bool:
+    """Whether a value is a beginning of another: of its texts and lists, with some of its members."""
     if isinstance(part, dict) and isinstance(whole, dict):
-        return all(key in whole and _part_of(item, whole[key]) for key, item in part.items())
+        return all(key in whole and part_of(item, whole[key]) for key, item in part.items())
     if isinstance(part, list) and isinstance(whole, list):
-        return len(part) <= len(whole) and all(map(_part_of, part, whole))
+        return len(part) <= len(whole) and all(map(part_of, part, whole))
     if isinstance(part, str) and isinstance(whole, str):
         # A cut surrogate pair leaves a replacement character.
         return whole.startswith((part.removesuffix("�"), part))
@@ -76,6 +77,9 @@ def test_what_is_no_json_is_text(text: str) -> None:
         ('{"a": 12, "b": "x', {"a": 12, "b": "x"}),
         ('{"a": tru', {}),
         ('{"a": -', {}),
+        ('{"a": 59.', {}),
+        ('{"a": 1e', {}),
+        ('{"a": 1.5E+', {}),
         ('{"a": "x\\', {"a": "x"}),
         ('{"a": "x\\u00', {"a": "x"}),
         ('{"a', {}),

@@ -118,3 +118,11 @@ def test_a_cut_list_says_so_and_marks_its_last_part() -> None:
 def test_half_a_tool_name_is_no_tool() -> None:
     whole = json.dumps([{"role": "assistant", "parts": [{"type": "tool_call", "name": "query_sales"}]}])
     assert read_messages(whole[: whole.index("query") + 3], Role.ASSISTANT).items[0].calls == ()
+
+
+def test_a_message_that_was_cut_before_its_role_says_nothing() -> None:
+    """Many emitters write the content first, and a tool's result must not become the reply."""
+    text = '[{"content": "hi", "role": "user"}, {"content": "found 3 ord'
+    found = read_messages(text, Role.ASSISTANT)
+    assert [message.role for message in found.items] == [Role.USER]
+    assert found.truncated

@@ -55,3 +55,38 @@ def test_what_a_protocol_says_about_failure_is_kept() -> None:
 def test_not_captured_and_cut_are_not_values() -> None:
     assert unwrap(NOT_CAPTURED).value is NOT_CAPTURED
     assert unwrap('{"a": "b').truncated
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        '[{"te',
+        '[{"type": "text", "te',
+        '{"type": "tool", "da',
+        '{"lc": 1, "type": "constructor", "id": ["langchain", "schema"',
+        '{"isError": fal',
+        '{"re',
+        "[",
+    ],
+)
+def test_a_wrapping_that_was_cut_before_its_content_holds_nothing(wrapped: str) -> None:
+    found = unwrap(wrapped, blocks=True)
+    assert (found.value, found.truncated) == (NOT_CAPTURED, True)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        '{"type": "tool", "data": {"content": "shipp',
+        '[{"type": "text", "text": "shipp"}, {"type": "te',
+        '[{"text": "shipp',
+    ],
+)
+def test_a_wrapping_that_was_cut_after_its_content_began_gives_that_beginning(wrapped: str) -> None:
+    found = unwrap(wrapped, blocks=True)
+    assert (found.value, found.truncated) == ("shipp", True)
+
+
+def test_an_empty_object_of_the_tool_stays() -> None:
+    assert unwrap("{}").value == {}
+    assert unwrap({"type": "tool", "data": {"content": "x"}}).value == {"type": "tool", "data": {"content": "x"}}

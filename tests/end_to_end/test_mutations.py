@@ -16,6 +16,7 @@ from aem_monitor.ingest.otlp_json import decode_json
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.model.conversation import Conversation
 from tests.assembly.recordings import REGISTRY, SETTINGS, assembled, differences, recordings, sidecar_of
+from tests.conventions.test_jsontext import part_of
 from tests.end_to_end.mutations import SAME_IDS, Mutation, attributes_cut, other_span_ids, replaced, times_later
 from tests.end_to_end.requests import Recording, Request, encoded_json, items_of, recording
 
@@ -204,13 +205,3 @@ def is_beginning(turn: Any, known: Any) -> bool:
 
 def opened(value: Any) -> Any:
     return parse_nested(value).value
-
-
-def part_of(part: Any, whole: Any) -> bool:
-    if isinstance(part, dict) and isinstance(whole, dict):
-        return all(key in whole and part_of(item, whole[key]) for key, item in part.items())
-    if isinstance(part, list) and isinstance(whole, list):
-        return len(part) <= len(whole) and all(map(part_of, part, whole))
-    if isinstance(part, str) and isinstance(whole, str):
-        return whole.startswith((part.removesuffix("\ufffd"), part))
-    return bool(part == whole and type(part) is type(whole))

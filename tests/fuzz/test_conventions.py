@@ -109,7 +109,7 @@ def test_ten_thousand_attributes_are_cut_and_counted(one: Recording, encode: str
 @framework
 @pytest.mark.parametrize("encode", ["json", "proto"])
 def test_a_thousand_levels_are_cut_and_counted(one: Recording, encode: str) -> None:
-    """As JSON text in every text but the short ones, which name kinds and operations, and as a value of the protocol."""
+    """As JSON text in all but the short texts, which name kinds and operations, and as a value of the protocol."""
     request = copy.deepcopy(one.traces[0])
     for number, item in enumerate(objects_in(request)):
         if len(item.get("stringValue", "")) > LONGEST_NAME:

@@ -137,6 +137,16 @@ def test_the_flags_say_whether_the_parent_is_remote(flags: int, remote: bool | N
     assert only(decode(compliant_json(agent_request(flags=flags)))).parent_remote is None
 
 
+@pytest.mark.parametrize("between", ["", "\n", "\r\n\r\n", " "])
+def test_requests_that_follow_one_another_are_one_body(between: str) -> None:
+    parts = [json.dumps(json_request(json_span(spanId=SPAN.hex()))), json.dumps([json_request(json_span())] * 2)]
+    decoded = decode_traces_json(between.join(parts).encode(), LIMITS, AGENTS)
+    assert decoded.seen_spans == len(decoded.spans) == 3
+    for broken in (between.join([*parts, "{"]), between.join([parts[0], "x", parts[1]]), parts[0] + "1"):
+        with pytest.raises(DecodeError):
+            decode_traces_json(broken.encode(), LIMITS, AGENTS)
+
+
 def test_a_body_over_a_limit_is_refused() -> None:
     with pytest.raises(TooLargeError):
         decode(json_request(json_span()), Limits(max_body_bytes=10))

@@ -1,6 +1,7 @@
 """Fixtures for all tests: the real services, started once a session and only when a test asks for one."""
 
 import os
+import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,11 @@ from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
 from tests.services.prometheus import PrometheusServer
 from tests.services.prometheus import promtool as locate_promtool
+
+# A shell starts its background jobs with SIGINT ignored, and every child would inherit that: tests that interrupt a
+# process would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 StartPrometheus = Callable[[Sequence[Mapping[str, Any]]], PrometheusServer]
 

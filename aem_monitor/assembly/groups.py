@@ -267,13 +267,15 @@ def _join_handoffs(groups: Sequence[Group]) -> list[Group]:
 
 
 def _hands_over(before: Group, group: Group) -> bool:
-    root = group.roots[0]
-    if root.reading is None or root.reading.agent_name is None or before.roots[-1].parent is not root.parent:
+    """Whether the last agent of a group hands over to the next group's, both in one tree: message runtimes put spans of
+    their own between an agent and what called it. Who has taken over stays in charge in later turns."""
+    last, root = before.roots[-1], group.roots[0]
+    if root.reading is None or root.reading.agent_name is None or _outermost(last) is not _outermost(root):
         return False
     wanted = folded(root.reading.agent_name)
     for member in before.members:
         reading = member.node.reading
-        if reading is None or member.frame is not None:
+        if reading is None or member.frame is not None or not _acts_within(member.node, last, before.roots):
             continue
         names = [call.name for message in reading.output.items for call in message.calls]
         if reading.tool is not None:
@@ -281,6 +283,20 @@ def _hands_over(before: Group, group: Group) -> bool:
         if any(handoff_target(name) == wanted for name in names):
             return True
     return False
+
+
+def _outermost(node: Node) -> Node | None:
+    """The span at the top of a node's tree; None for a span without parent, whose siblings have none either."""
+    top = None
+    for above in node.ancestors():
+        top = above
+    return top
+
+
+def _acts_within(node: Node, last: Node, roots: Sequence[Node]) -> bool:
+    above = (node, *node.ancestors())
+    owner = next((one for one in above if one in roots), None)
+    return owner is last or (owner is None and node.start >= last.start)
 
 
 def _cut_loose(loose: Sequence[Member], own_id: OwnId) -> list[Group]:

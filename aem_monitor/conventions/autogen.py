@@ -6,6 +6,7 @@ runtime (``autogen process ...``) have a scope and attributes of their own and a
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from aem_monitor.conventions.attributes import text
@@ -29,4 +30,13 @@ class AutoGen:
 
     def read(self, span: Span, logs: Sequence[LogRecord]) -> SpanReading:
         """What the span says."""
-        return read_span(self.name, span, logs, kind_of(span.attributes))
+        reading = read_span(self.name, span, logs, kind_of(span.attributes))
+        if reading.tool is not None and _passes_control(span, reading.tool.name):
+            return replace(reading, tool=replace(reading.tool, handoff=True))
+        return reading
+
+
+def _passes_control(span: Span, tool: str) -> bool:
+    """A tool made of a hand-off. Agents of a team are traces of their own, so that the name alone would not do."""
+    about = text(span.attributes, "gen_ai.tool.description") or ""
+    return tool.startswith("transfer_to_") and about.startswith("Handoff to ")

@@ -3,15 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from aem_monitor.bootstrap.matching import suggestions
 from aem_monitor.bootstrap.script import Step
 from aem_monitor.bootstrap.sheet import DraftTurn
-from aem_monitor.golden.reference import JSONPath, references_of
+from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import ValueContext, compare_values
 
-_CENT: Final = 0.005
-"""Half of the last digit of an amount: rounding, and nothing more."""
 _MOST_SEEN: Final = 20
 """Values of one argument; more of them show that any value will do, which is for the author to say."""
 
@@ -22,10 +21,13 @@ def compare_arguments(
     replaced: Collection[JSONPath],
     contexts: Mapping[int, ValueContext],
     scorer: Scorer,
+    schemas: Mapping[str, JSON],
+    said: Sequence[str],
 ) -> frozenset[str]:
     """Write the matchers of one step, and give the names of arguments that some recording did without.
 
-    ``replaced`` are the places of references: those differ from run to run by design.
+    ``replaced`` are the places of references: those differ from run to run by design. ``schemas`` and ``said`` are as
+    for ``suggestions``.
     """
     base = step.first.args or {}
     match: dict[str, Any] = {}
@@ -40,11 +42,15 @@ def compare_arguments(
                 _admit(match, path, base, call.args, context, scorer)
     for name, matcher in sorted(match.items()):
         turn.form.setdefault("match", {})[name] = matcher
-        said = (
+        shown = (
             "the same entries came in different orders" if "set" in matcher else "recordings differ, and all ran well"
         )
-        turn.note(("match", name), f"{said}: confirm")
-    _suggest(turn, base, match)
+        turn.note(("match", name), f"{shown}: confirm")
+    for one in suggestions(base, schemas, said):
+        taken = turn.form.get("match", {})
+        if not any(name == one.name or name.startswith(f"{one.name}.") for name in taken):
+            turn.form.setdefault("match", {})[one.name] = dict(one.matcher)
+            turn.note(("match", one.name), one.because)
     return frozenset(left_out)
 
 
@@ -116,28 +122,3 @@ def _same_entries(one: Any, other: Any, context: ValueContext, scorer: Scorer) -
             return False
         left.remove(same)
     return not left
-
-
-def _is_amount(value: float) -> bool:
-    """One or more, with one or two decimals: a rate or a coordinate is no amount, and half a cent matters to it."""
-    return abs(value) >= 1 and not value.is_integer() and round(value, 2) == value
-
-
-def _suggest(turn: DraftTurn, base: Mapping[str, JSON], match: Mapping[str, Any]) -> None:
-    """Matchers that the kind of a value asks for."""
-    for name, value in base.items():
-        if name in match:
-            continue
-        if isinstance(value, float) and _is_amount(value):
-            turn.form.setdefault("match", {})[name] = {"number": {"abs": _CENT}}
-            turn.note(("match", name), "an amount with a fraction: allows for rounding")
-        companion = f"new_{name}"
-        other = base.get(companion)
-        pairs = isinstance(value, list) and isinstance(other, list) and len(value) == len(other) > 1
-        if pairs and companion not in match and not any(True for _ in references_of(value)):
-            turn.form.setdefault("match", {})[name] = {"parallel": [companion]}
-            turn.note(
-                ("match", name),
-                f"{name} and {companion} are pairs: their order says nothing. Add ignore_identity: true if exchanging "
-                "an entry for itself changes nothing",
-            )

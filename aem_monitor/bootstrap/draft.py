@@ -67,8 +67,9 @@ class Drafter:
         turns: list[DraftTurn] = []
         for number, scene in enumerate(scenes):
             turns.append(DraftTurn({"turn": "User", "text": scene.user}, list(scene.remarks)))
+            said = [earlier.user for earlier in scenes[: number + 1]]
             for at, step in enumerate(scene.steps):
-                turn = self._step(step, numbering.of[number, at], proofs, contexts, left_out)
+                turn = self._step(step, numbering.of[number, at], proofs, contexts, left_out, tools, said)
                 self._presence(turn, step, tools, len(runs))
                 turns.append(turn)
             self._order(number, scene, numbering, turns)
@@ -128,6 +129,8 @@ class Drafter:
         proofs: Proofs,
         contexts: Mapping[int, ValueContext],
         left_out: dict[CallName, frozenset[str]],
+        tools: Toolbox,
+        said: Sequence[str],
     ) -> DraftTurn:
         call = step.first
         turn = DraftTurn({"turn_no": number, "turn": "Tool", "gold_turn": gold_call(call)})
@@ -151,7 +154,9 @@ class Drafter:
             if proven is None:
                 depends |= set(origin.turns)
         replaced |= proofs.texts.get(number, {})
-        absent = compare_arguments(turn, step, replaced, contexts, self.scorer)
+        absent = compare_arguments(
+            turn, step, replaced, contexts, self.scorer, tools.schemas((call.tool, call.action)), said
+        )
         if absent:
             name = call.tool, call.action
             left_out[name] = left_out.get(name, frozenset()) | absent

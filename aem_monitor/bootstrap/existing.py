@@ -96,8 +96,10 @@ class Existing:
         )
         if depends:
             form["depends_on"] = sorted(depends)
-        if "match" in drafted:
-            form["match"] = {**drafted["match"], **self._joined(written.get("match", {}), drafted["match"])}
+        # What recordings show is added; what the kind of a value suggests the author could have written.
+        shown = {name: one for name, one in drafted.get("match", {}).items() if "any_of" in one or "set" in one}
+        if shown:
+            form["match"] = {**shown, **self._joined(written.get("match", {}), shown)}
         args = form.get("gold_turn", {}).get("args", {})
         for path, reference in list(references_of(args)):
             origin = origins.get(path)

@@ -58,6 +58,11 @@ class Toolbox:
         definition = self.definitions.get(name)
         return definition.defaults() if definition is not None else {}
 
+    def schemas(self, name: CallName) -> Mapping[str, JSON]:
+        """The JSON Schemas of a call's arguments, as far as they are known."""
+        definition = self.definitions.get(name)
+        return definition.parameters if definition is not None else {}
+
     def entries(self, left_out: Mapping[CallName, frozenset[str]]) -> tuple[dict[str, Any], dict[JSONPath, list[str]]]:
         """The entries by tool, and the comments. ``left_out`` are arguments that some recording did without."""
         entries: dict[str, Any] = {tool: dict(entry) for tool, entry in self.written.items()}

@@ -52,7 +52,7 @@ def test_arguments_that_differ_become_alternatives_and_equivalent_ones_do_not() 
         one(Call("filter", {"region": "EU", "day": "2 November 2026", "kind": "south"})),
     ]
     sheet, _ = drafted(*runs)
-    assert turn(sheet, 1)["match"] == {"kind": {"any_of": ["south"]}}
+    assert turn(sheet, 1)["match"] == {"kind": {"any_of": ["south"]}, "day": {"date": True}}
     assert passes(loaded(sheet), *runs) == [True, True]
 
 

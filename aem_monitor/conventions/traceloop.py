@@ -36,6 +36,8 @@ _KINDS: Final[Mapping[str, SpanKind]] = {
     "task": SpanKind.STEP,
     "handoff": SpanKind.OTHER,
 }
+_BEFORE_OUTPUT: Final = frozenset({"content", "blocks", "tool_name", "raw_input", "tool_kwargs", "tool_id"})
+"""Members of what LlamaIndex writes around a tool's value that stand before it."""
 _REQUESTS: Final = frozenset({"chat", "completion"})
 _SCOPE: Final = "opentelemetry.instrumentation."
 _FLAT: Final = ("gen_ai.prompt.0.", "gen_ai.completion.0.")
@@ -215,10 +217,13 @@ def _returned(output: JSON, *, cut: bool) -> Unwrapped:
     if "output" in output and output.keys() <= {"output", "kwargs"}:
         return unwrap(output["output"], cut=cut)
     inner = output.get("tool_output", output)
-    if isinstance(inner, Mapping) and "raw_output" in inner and "tool_name" in inner:
+    if isinstance(inner, Mapping):
         said = inner.get("content") or " ".join(_texts(inner.get("blocks")))
-        value = inner["raw_output"] if inner["raw_output"] is not None else said
-        return replace(unwrap(value), failed=inner.get("is_error") is True)
+        if "raw_output" in inner and "tool_name" in inner:
+            value = inner["raw_output"] if inner["raw_output"] is not None else said
+            return replace(unwrap(value, cut=cut), failed=inner.get("is_error") is True)
+        if cut and inner.keys() <= _BEFORE_OUTPUT:
+            return unwrap(said or NOT_CAPTURED, cut=True)
     return unwrap(result, cut=cut)
 
 

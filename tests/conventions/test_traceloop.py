@@ -232,3 +232,17 @@ def test_no_content_breaks_it(kind: AttributeValue, value: AttributeValue) -> No
     names = ("traceloop.entity.input", "traceloop.entity.output", "tool.arguments", "gen_ai.tool.call.result")
     more = ("gen_ai.prompt.0.content", "gen_ai.completion.0", "gen_ai.completion.tool_calls", "crewai.crew.tasks")
     read({"traceloop.span.kind": kind, **dict.fromkeys((*names, *more), value)})
+
+
+@pytest.mark.parametrize(
+    ("cut", "result"),
+    [
+        ('{"tool_name": "look", "tool_kwargs": {"a": 1}, "tool_i', NOT_CAPTURED),
+        ('{"blocks": [{"block_type": "text", "text": "shipp', "shipp"),
+        ('{"blocks": [{"block_type": "text", "text": "shipped"}], "tool_name": "look", "raw_inp', "shipped"),
+    ],
+)
+def test_llamaindex_outputs_that_were_cut_show_no_wrapping(cut: str, result: object) -> None:
+    tool = read({**TASK, "tool.name": "look", "traceloop.entity.output": cut}).tool
+    assert tool is not None
+    assert (tool.result, tool.result_truncated) == (result, True)

@@ -170,7 +170,7 @@ def print_errors(question: str, pairs: Sequence[Pair], given: Sequence[dict[str,
         if pair.half != DEVELOPMENT or kind not in (_ALL, pair.kind) or question not in pair.truth:
             continue
         if (answer[question] is not False) != pair.truth[question]:
-            shown = {"truth": pair.truth[question], **pair.line, "answer": answer}
+            shown = {"asked": question, "kind": pair.kind, "truth": pair.truth[question], **pair.line, "answer": answer}
             print(json.dumps(shown, ensure_ascii=False), file=sys.stderr)
 
 

@@ -156,8 +156,17 @@ def _dates(a: DateForm, b: DateForm) -> Agreement:
             return Agreement.DIFFERENT
         if fields_a == fields_b:
             return Agreement.SAME
+        if _finest(fields_a) != _finest(fields_b) or ("to" in fields_a) != ("to" in fields_b):
+            return Agreement.DIFFERENT  # a month is none of its days, nor are its first five
         return Agreement.PROBABLY if common else Agreement.UNKNOWN
     return Agreement.UNKNOWN
+
+
+def _finest(fields: dict[str, int]) -> str:
+    """The smallest unit of time that fields name; "d" for a weekday as well."""
+    if fields.keys() & {"d", "w"}:
+        return "d"
+    return next((unit for unit in ("week", "m", "q", "h", "season", "y") if unit in fields), "")
 
 
 def _times(a: TimeForm, b: TimeForm) -> Agreement:

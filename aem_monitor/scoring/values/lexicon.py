@@ -103,7 +103,7 @@ SYNONYMS: Final = _synonyms()
 """A stem to the stem that stands for its group: spellings, abbreviations and everyday synonyms."""
 
 GENERIC: Final = frozenset(
-    stem(word)
+    SYNONYMS.get(stem(word), stem(word))
     for word in listed("""figure figures data number numbers amount value values information info detail details
     report statistics result results
     type kind category option name title mr mrs ms miss dr prof inc corp corporation ltd llc co company plc gmbh hotel
@@ -113,3 +113,18 @@ GENERIC: Final = frozenset(
     psychologist psy""")
 )
 """Nouns that say what sort of thing a name names, and add nothing to which one."""
+
+ESTABLISHMENTS: Final = listed(
+    "restaurant ristorante bar grill grille bistro brasserie kitchen taqueria pizzeria trattoria cantina steakhouse "
+    "diner eatery pub tavern brewery brewhouse alehouse lounge bakery deli buffet cafe cafeteria coffeehouse cuisine "
+    "chophouse hotel inn motel hostel lodge resort cinema cinemas theatre theater theatres theaters museum gallery"
+)
+"""Nouns that say what sort of house a name belongs to, where they end it."""
+
+CUISINES: Final = listed(
+    "american argentinian asian brazilian british chinese cuban ethiopian european family filipino french german greek "
+    "indian indonesian irish italian jamaican japanese korean latin lebanese malaysian mediterranean mexican moroccan "
+    "nepalese pakistani persian peruvian polish portuguese russian spanish thai tibetan turkish vegan vegetarian "
+    "vietnamese"
+)
+"""Adjectives that say, before such a noun, what is served."""

@@ -69,7 +69,10 @@ def read_digits(text: str) -> tuple[Fraction, ...]:
             return (Fraction("".join((whole, *groups))),)
         if len(groups[0]) == 3 and whole and whole != "0":
             grouped, decimal_value = Fraction(whole + groups[0]), Fraction(f"{whole}.{groups[0]}")
-            return (grouped, decimal_value) if sign == "," else (decimal_value, grouped)
+            if sign == ",":
+                # Nobody writes three noughts behind a decimal comma.
+                return (grouped,) if groups[0] == "000" else (grouped, decimal_value)
+            return decimal_value, grouped
         return (Fraction(f"{whole or 0}.{groups[0]}"),)
     return (Fraction(text),)
 

@@ -89,6 +89,60 @@ _GEONAMES_CA: Final = dict(
     pair.split(":") for pair in listed("01:AB 02:BC 03:MB 04:NB 05:NL 07:NS 08:ON 09:PE 10:QC 11:SK")
 )
 _GEONAMES_AU: Final = dict(pair.split(":") for pair in listed("01:ACT 02:NSW 03:NT 04:QLD 05:SA 06:TAS 07:VIC 08:WA"))
+_NICKNAMES: Final = {
+    "New York City/US/NY": (
+        "big apple",
+        "nyc",
+        "gotham",
+    ),
+    "Los Angeles/US/CA": ("city of angels",),
+    "Chicago/US/IL": (
+        "windy city",
+        "chi town",
+        "chitown",
+    ),
+    "Philadelphia/US/PA": (
+        "philly",
+        "city of brotherly love",
+    ),
+    "San Francisco/US/CA": (
+        "san fran",
+        "frisco",
+        "sf",
+    ),
+    "Las Vegas/US/NV": (
+        "vegas",
+        "sin city",
+    ),
+    "New Orleans/US/LA": (
+        "nola",
+        "big easy",
+    ),
+    "Detroit/US/MI": (
+        "motor city",
+        "motown",
+    ),
+    "Boston/US/MA": ("beantown",),
+    "Denver/US/CO": ("mile high city",),
+    "Seattle/US/WA": ("emerald city",),
+    "Atlanta/US/GA": ("hotlanta",),
+    "Nashville/US/TN": ("music city",),
+    "Portland/US/OR": ("rose city",),
+    "Miami/US/FL": ("magic city",),
+    "Houston/US/TX": ("space city",),
+    "Cincinnati/US/OH": ("cincy",),
+    "Indianapolis/US/IN": ("indy",),
+    "Minneapolis/US/MN": ("mpls",),
+    "Sacramento/US/CA": (
+        "sac town",
+        "sacto",
+    ),
+    "Oklahoma City/US/OK": ("okc",),
+    "Salt Lake City/US/UT": ("slc",),
+    "Washington/US/DC": ("the district",),
+}
+"""Everyday nicknames of cities (those that tourist boards and headlines use)."""
+
 _CONTINENTS: Final = {
     "africa": "AF",
     "asia": "AS",
@@ -124,13 +178,13 @@ def gazetteer() -> Gazetteer:
     for english, iso, iso3, continent in data["countries"]:
         country = Place("country", iso, frozenset({"continent:" + continent}), 10**6)
         name(english, country)
-        for alias in _COUNTRY_ALIASES.get(iso, "").split("|"):
-            if alias:
-                name(alias, country)
+        for alias in filter(None, _COUNTRY_ALIASES.get(iso, "").split("|")):
+            name(alias, country)
         codes.setdefault(iso, {})[country] = None
         codes.setdefault(iso3, {})[country] = None
     for english, code in _CONTINENTS.items():
         name(english, Place("continent", code, frozenset(), 10**7))
+    namesakes: dict[tuple[str, str], str] = {}
     regions = [(f"US:{code}", english) for english, code in data["us_states"]]
     for entry in _REGIONS.strip().replace("\n", "|").split("|"):
         code, _, english = entry.partition(" ")
@@ -141,10 +195,17 @@ def gazetteer() -> Gazetteer:
         region = Place("region", code, frozenset({"country:" + code[:2]}), 10**5)
         name(english, region)
         codes.setdefault(code[3:], {})[region] = None
+        namesakes[f"region:{code}", _key(english)] = code[3:]
     for english, iso, admin, size, others in data["cities"]:
         part = {"CA": _GEONAMES_CA, "AU": _GEONAMES_AU}.get(iso, {}).get(admin, admin)
         city = Place("city", f"{english}/{iso}/{part}", frozenset({"country:" + iso, f"region:{iso}:{part}"}), size)
         name(english, city)
+        short = namesakes.get((f"region:{iso}:{part}", _key(english.removesuffix(" City"))))
+        if short and size >= _MILLION:
+            # "NY" is written for the city as well.
+            codes.setdefault(short, {})[city] = None
+        for nickname in _NICKNAMES.get(city.code, ()):
+            name(nickname, city)
         for other in others:
             if len(other) <= 3:
                 codes.setdefault(other.upper(), {})[city] = None
@@ -189,6 +250,8 @@ def read_place(text: str, *, hinted: bool = False) -> tuple[Place, ...]:
     place is due (``hinted``). "London, England" and "Sydney Australia" narrow the first part by the second."""
     if not text or len(text) > 80 or any(char.isdigit() for char in text):
         return ()
+    if "," in text and (exact := gazetteer().names.get(_key(text))):
+        return exact
     parts = [part for part in re.split(r"\s*,\s*", text.strip()) if part]
     if len(parts) == 1:
         whole = _look_up(parts[0], hinted)
@@ -230,5 +293,6 @@ def agree_places(a: tuple[Place, ...], b: tuple[Place, ...]) -> Agreement:
                 best = max(place.size for place in shared)
                 if readings[0].size >= _DOMINANT * max(best, 1):
                     return Agreement.UNKNOWN
-        return Agreement.SAME
+        city_for_region = {a[0].kind, b[0].kind} == {"city", "region"} and a[0] not in b[:1]
+        return Agreement.PROBABLY if city_for_region else Agreement.SAME
     return Agreement.UNKNOWN

@@ -8,6 +8,7 @@ from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.booleans import parse_boolean
 from aem_monitor.scoring.values.context import Comparison, ValueContext
 from aem_monitor.scoring.values.forms import Agreement, DateForm, Fact, QuantityForm, agree
+from aem_monitor.scoring.values.formulas import formula_key
 from aem_monitor.scoring.values.guards import guard
 from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
 from aem_monitor.scoring.values.places import agree_places, read_place
@@ -25,6 +26,7 @@ from aem_monitor.scoring.values.text import (
     same_initialised,
     same_words,
     surface,
+    without_establishment,
 )
 from aem_monitor.scoring.values.units import same_unit
 from aem_monitor.scoring.values.words import flat, listed, tokens
@@ -54,9 +56,13 @@ _OR_MORE: Final = re.compile(
 )
 """What stands between a count and its unit, for an order in which the length is one piece."""
 
+_ZONE: Final = re.compile(
+    r"(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/(?:\w+/)?(?P<city>[A-Za-z_-]+)"
+)
 _DECIMAL: Final = re.compile(r"\d[.,]\d")
 _PRONOUN: Final = re.compile(r"(?<=[a-z]) ones?$")
 _LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")
+_SIGNS: Final = re.compile(r"[\W_]+")
 _GLUE_PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]-]+")
 
 
@@ -205,6 +211,9 @@ def _named(a: str, b: str, kind: str | None) -> Comparison | None:
     truth_a, truth_b = parse_boolean(flat(a)), parse_boolean(flat(b))
     if truth_a is not None and truth_b is not None:
         return Comparison(True, 1.0, False, "boolean") if truth_a is truth_b else _different("boolean")
+    formula = formula_key(a)
+    if formula is not None and formula == formula_key(b):
+        return Comparison(True, 0.95, False, "formula")
     if kind == "identifier" or any(_opaque(text) for text in (a, b)):
         if identifier_key(a) == identifier_key(b):
             return Comparison(True, 1.0, False, "identifier")
@@ -222,7 +231,16 @@ def _named(a: str, b: str, kind: str | None) -> Comparison | None:
         return Comparison(True, 0.9, False, "initials")
     if places_a and places_b:
         return _from_agreement(agree_places(places_a, places_b), "place")
-    return _qualified(a, b)
+    return _zone_of(a, b) or _qualified(a, b)
+
+
+def _zone_of(a: str, b: str) -> Comparison | None:
+    """A zone of the time zone database and the city that it is named for ("Europe/London"): probably the same."""
+    for zone, other in ((a, b), (b, a)):
+        match = _ZONE.fullmatch(zone)
+        if match and surface(match["city"].replace("_", " ")) == surface(other):
+            return Comparison(True, 0.7, True, "zone")
+    return None
 
 
 def _clipped(a: str, b: str) -> bool:
@@ -245,7 +263,7 @@ def _opaque(text: str) -> bool:
 
 
 def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
-    if len(compact(a)) >= 4 and compact(a) == compact(b) and not (_DECIMAL.search(a) or _DECIMAL.search(b)):
+    if len(compact(a)) >= 4 and _same_letters(a, b) and not (_DECIMAL.search(a) or _DECIMAL.search(b)):
         return Comparison(True, 0.95, False, "spelling")
     if same_initialised(a, b):
         return Comparison(True, 0.85, False, "initials")
@@ -258,11 +276,14 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
         return Comparison(True, 0.95, False, "words")
     if kind in _TYPED_KINDS:
         # "in the morning", "at morning": no particle tells two times apart.
-        if lemmas(rest_a) and sorted(lemmas(rest_a)) == sorted(lemmas(rest_b)):
+        if kind != "number" and lemmas(rest_a) and sorted(lemmas(rest_a)) == sorted(lemmas(rest_b)):
             return Comparison(True, 0.8, False, "words")
         return _different(kind or "", 0.2, uncertain=True)
     if _differ_in_sort_only(rest_a, rest_b):
         return Comparison(True, 0.8, False, "words")
+    if kind == "entity" and _differ_in_sort_only(*(without_establishment(text) for text in (rest_a, rest_b))):
+        # "Lotus", "Lotus Thai Bistro": a second one of that name would be told apart in the same way.
+        return Comparison(True, 0.7, True, "words")
     content_a, content_b = lemmas(rest_a), lemmas(rest_b)
     if kind != "paraphrase" and min(len(content_a), len(content_b)) < _SENTENCE and _adds_fact(rest_a, rest_b, context):
         return _different("facts", 0.45, uncertain=True)
@@ -270,6 +291,11 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
         # Names, enum members and single words: similarity would take "ascending" for "descending".
         return _different("words", 0.4 * max(overlap(a, b)))
     return _similar(a, b, context, scorer)
+
+
+def _same_letters(a: str, b: str) -> bool:
+    """Whether only blanks and signs differ ("mc donalds", "McDonald's")."""
+    return compact(a) == compact(b) or _SIGNS.sub("", flat(a)) == _SIGNS.sub("", flat(b))
 
 
 def _adds_fact(a: str, b: str, context: ValueContext) -> bool:
@@ -297,7 +323,10 @@ def _similar(a: str, b: str, context: ValueContext, scorer: Scorer) -> Compariso
 
 def _without_shared_facts(a: str, b: str, reference: date | None) -> tuple[str, str]:
     """Both texts without the facts that both state: "Q3 2024 revenue" leaves "revenue"."""
-    facts_a, facts_b = scan(a, reference)[:_MAX_FACTS], scan(b, reference)[:_MAX_FACTS]
+    facts_a, facts_b = (
+        [fact for fact in scan(text, reference)[:_MAX_FACTS] if not text[fact.end : fact.end + 1].isalnum()]
+        for text in (a, b)
+    )
     shared_a = [fact for fact in facts_a if any(agree_facts(fact, other) is Agreement.SAME for other in facts_b)]
     shared_b = [fact for fact in facts_b if any(agree_facts(fact, other) is Agreement.SAME for other in facts_a)]
     cut_a, cut_b = _cut(a, shared_a, reference), _cut(b, shared_b, reference)

@@ -97,7 +97,7 @@ def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tupl
     """The terms that ``facts``, found in ``text`` in this order, make up, and the words that stay over, sorted."""
     folded = flat(text)
     edges = [0, *(edge for fact in facts for edge in (fact.start, fact.end)), len(folded)]
-    gaps = [_clean(folded[edges[at] : edges[at + 1]]) for at in range(0, len(edges), 2)]
+    gaps = [_clean(_glued(folded[edges[at] : edges[at + 1]], at)) for at in range(0, len(edges), 2)]
     terms: list[Term] = []
     rest: list[str] = []
     opened = False
@@ -158,6 +158,11 @@ def _implied(terms: Sequence[Term], reference: date | None) -> list[Term]:
 
 def _eod(term: Term) -> bool:
     return isinstance(term.fact.form, TimeForm) and term.fact.form.key == "eod"
+
+
+def _glued(gap: str, place: int) -> str:
+    """A gap whose first letters, if they stand at the fact without a blank, are marked: "17a" is not "17 a"."""
+    return f"+{gap}" if place and gap[:1].isalnum() and gap != "t" else gap
 
 
 def _clean(gap: str) -> str:

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from aem_monitor.scoring.scorers.base import Scorer
-from aem_monitor.scoring.values.lexicon import GENERIC, NEGATIONS, SYNONYMS
+from aem_monitor.scoring.values.lexicon import CUISINES, ESTABLISHMENTS, GENERIC, NEGATIONS, SYNONYMS
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens, undotted
 
@@ -14,6 +14,8 @@ _SIGNIFICANT: Final = re.compile(
 _AIRPORT: Final = stem("airport")
 _INTERNATIONAL: Final = stem("international")
 PARTICLES: Final = frozenset(listed("in out on off up down over under to from before after with without into"))
+_QUALIFIERS: Final = frozenset(listed("very too so all both any some each only"))
+_WEIGHTY: Final = PARTICLES | _QUALIFIERS
 _FEW: Final = 3
 _COVERED_WORDS: Final = 80
 
@@ -108,15 +110,15 @@ def same_words(a: str, b: str) -> bool:
         return False
     if max(len(tokens(a)), len(tokens(b))) > _FEW:
         return True
-    # In a phrase of few words a particle is half of the meaning: "opt in", "opt out".
-    return PARTICLES.intersection(tokens(a)) == PARTICLES.intersection(tokens(b))
+    # In a phrase of few words a particle is half of the meaning: "opt in", "opt out"; "low", "very low".
+    return _WEIGHTY.intersection(tokens(a)) == _WEIGHTY.intersection(tokens(b))
 
 
 def differ_by_generic_words(a: str, b: str) -> bool:
     """Whether one text is the other with nouns added that only say what sort of thing is named ("Sheraton Hotel")."""
     words_a, words_b = set(lemmas(a)), set(lemmas(b))
     if words_a == words_b:
-        return PARTICLES.intersection(tokens(a)) == PARTICLES.intersection(tokens(b))
+        return _WEIGHTY.intersection(tokens(a)) == _WEIGHTY.intersection(tokens(b))
     if not (words_a & words_b) - GENERIC:
         return False
     extra = words_a ^ words_b
@@ -132,3 +134,17 @@ def overlap(a: str, b: str) -> tuple[float, float]:
         return 0.0, 0.0
     shared = len(words_a & words_b)
     return shared / len(words_a), shared / len(words_b)
+
+
+_ESTABLISHMENT: Final = re.compile(
+    rf"(?P<name>\S.*?)[\s,]+(?:(?:{'|'.join(CUISINES)})\s+)?(?:{'|'.join(ESTABLISHMENTS)})"
+    rf"(?:\s*(?:&|and|,)?\s*(?:{'|'.join(ESTABLISHMENTS)}))*",
+    re.IGNORECASE,
+)
+
+
+def without_establishment(text: str) -> str:
+    """A name without the words at its end that say what sort of house it is ("Lotus Thai Bistro", "Townhouse Bar &
+    Grill")."""
+    match = _ESTABLISHMENT.fullmatch(text.strip())
+    return match["name"] if match and tokens(match["name"]) else text

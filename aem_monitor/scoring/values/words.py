@@ -87,6 +87,7 @@ def stem(word: str) -> str:
     """A crude English stem: endings off, so that inflected forms of one word meet. Not for words with digits."""
     if len(word) <= 3 or not word.isalpha():
         return word
+    word = _BRITISH.sub("e", word)
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             word = word[: -len(ending)] + instead
@@ -96,7 +97,14 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
+_BRITISH: Final = re.compile(
+    r"(?<=p)ae(?=d)|(?<=h)ae(?=m)|(?<=an)ae(?=[ms])|(?<=gyn)ae|(?<=arch)ae|(?<=leuk)ae"
+    r"|(?<=f)oe(?=t)|(?<=rrh)oe|^oe(?=s)|(?<=man)oeu(?=v)"
+)
+"""The digraphs of British spelling in words from Greek and Latin ("orthopaedic", "anaemia", "oesophagus")."""
+
 _ENDINGS: Final = (
+    ("ics", "ic"),
     ("ational", "ate"),
     ("ations", "ate"),
     ("ation", "ate"),

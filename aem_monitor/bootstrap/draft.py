@@ -25,6 +25,10 @@ from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import ValueContext
 
 _SHOWN_PLACES: Final = 3
+_HEAD: Final = frozenset(
+    {"dialog", "version", "agent", "review", "recognise", "reference_date", "tools", "extra_calls", "turns"}
+)
+"""Keys before the turns; what else an existing dialog has follows them."""
 
 
 @dataclass(slots=True)
@@ -119,7 +123,7 @@ class Drafter:
         if entries:
             top["tools"] = entries
         top["extra_calls"] = written.get("extra_calls", "ignore_read_only")
-        rest = {"forbidden": written["forbidden"]} if "forbidden" in written else {}
+        rest = {key: item for key, item in written.items() if key not in _HEAD}
         return Sheet(top, turns, rest, notes)
 
     def _step(

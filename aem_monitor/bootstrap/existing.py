@@ -87,10 +87,9 @@ class Existing:
         """
         drafted = turn.form
         form: dict[str, Any] = {**written, "turn_no": drafted["turn_no"]}
-        if "gold_turn" in form:
-            form["gold_turn"] = self._renumber(form["gold_turn"])
-        if "must_mention" in form:
-            form["must_mention"] = self._renumber(form["must_mention"])
+        for key in ("gold_turn", "must_mention", "alternates"):
+            if key in form:
+                form[key] = self._renumber(form[key])
         depends = {self._renumbered[number] for number in written.get("depends_on", ())} | set(
             drafted.get("depends_on", ())
         )

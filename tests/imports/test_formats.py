@@ -1,6 +1,7 @@
 """Files of public benchmarks become drafts that load, with what their format says of arguments, order and licence."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -157,3 +158,9 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, name: str, content:
     with pytest.raises(UsageError) as caught:
         list(FORMATS[name]([path]))
     assert message in str(caught.value)
+
+
+def test_the_page_on_drafts_lists_every_format() -> None:
+    page = (DATA.parents[2] / "deploy" / "docs" / "bootstrap.md").read_text(encoding="utf-8")
+    section = page.split("## From public formats\n")[1]
+    assert set(re.findall(r"^\| `([\w-]+)` \|", section, re.MULTILINE)) == set(FORMATS)

@@ -9,10 +9,13 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from aem_monitor.assembly import AssemblySettings, assemble
 from aem_monitor.build import build_prefilter, build_registry
+from aem_monitor.config.effective import effective_yaml
 from aem_monitor.config.root import Config
+from aem_monitor.config.schema import json_schema
 from aem_monitor.config.settings import span_mappings
 from aem_monitor.conventions.mapped import Fields, KindRule, Mapped, SpanMapping, as_text, value_at
 from aem_monitor.conventions.parts import TextPart
@@ -303,3 +306,14 @@ def test_whatever_the_contents_nothing_is_raised(
 ) -> None:
     fields = Fields(**{name: tuple(sources) for name in Fields.__dataclass_fields__})
     read(fields, kind, attributes)
+
+
+def test_the_documented_mapping_is_what_the_schema_says() -> None:
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert list(Draft202012Validator(json_schema()).iter_errors(yaml.safe_load(block))) == []
+
+
+def test_a_mapping_survives_being_shown_as_the_configuration_in_force() -> None:
+    (block,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    config = Config.model_validate(yaml.safe_load(block))
+    assert Config.model_validate(yaml.safe_load(effective_yaml(config))) == config

@@ -25,6 +25,7 @@ RECORDED = [
     "otel-genai/agno-flights.json",
     "strands/genai-sales.json",
     "strands/legacy-refund.json",
+    "azure-ai-agents/steps-flights.json",
 ]
 
 

@@ -31,7 +31,6 @@ from aem_monitor.engine.worker import EngineThread
 from aem_monitor.errors import AemMonitorError, ConfigError, StoreError
 from aem_monitor.experts.build import build_expert
 from aem_monitor.experts.pool import ExpertPool
-from aem_monitor.golden.dialog import ToolTurn
 from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.ingest.batch import Partition, Source
 from aem_monitor.ingest.kafka import KafkaSource
@@ -329,9 +328,8 @@ class Daemon:
 
 
 def golden_tools(dialogs: Dialogs) -> frozenset[str]:
-    """Every tool id that some golden dialog names."""
-    expected = {turn.tool_id for dialog in dialogs for turn in dialog.turns if isinstance(turn, ToolTurn)}
-    return frozenset(expected | {item.tool_id for dialog in dialogs for item in dialog.forbidden})
+    """Every tool id that some path of some golden dialog names."""
+    return frozenset(tool for dialog in dialogs for tool in dialog.tool_ids)
 
 
 def restart_needed(

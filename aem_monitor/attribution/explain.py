@@ -1,7 +1,7 @@
 """Whether what is wrong in a turn came out of an earlier turn that had failed.
 
-Only a *failed* turn that the judged one depends on explains a value. Wrong values that occur in some healthy result (the
-second of two orders, say) are the commonest fault of real agents, and they are the fault of the turn that took them.
+Only a *failed* turn that the judged one depends on explains a value. Wrong values that occur in some healthy result,
+such as the second of two orders, are the commonest fault of real agents, and it is the turn's that took them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
+from aem_monitor.attribution.endstate import reached
 from aem_monitor.attribution.evaluate import evaluate
 from aem_monitor.attribution.graph import TurnLinks, links_of
+from aem_monitor.attribution.paths import best_path
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
 from aem_monitor.model.verdict import MIXED, RunResult, TurnVerdict
@@ -44,7 +46,7 @@ class Judge:
     def __init__(self, scorer: Scorer, settings: ScoringSettings | None = None) -> None:
         self._scorer = scorer
         self._settings = settings or ScoringSettings()
-        self._links: dict[tuple[str, int, date | None], tuple[Dialog, dict[int, TurnLinks]]] = {}
+        self._links: dict[tuple[str, int, str | None], tuple[Dialog, dict[int, TurnLinks]]] = {}
 
     def plan(self, run: Run, partial: bool = False) -> Plan:
         """First step: the provisional verdict and what is left to ask."""
@@ -57,23 +59,35 @@ class Judge:
     def _judge(self, run: Run, answers: Answers, partial: bool) -> Plan:
         day = run.dialog.reference_date or datetime.fromtimestamp(run.first_ns / 1e9, UTC).date()
         texts = tuple(text for played in run.exchanges for text in played.user_texts)
-        context = ValueContext(day, texts, self._settings.threshold, self._settings.band)
-        oracle = Oracle(self._scorer, context, answers, self._settings.expert)
-        turns = evaluate(run, self._links_of(run.dialog, day), oracle, partial, self._settings.submetrics)
-        return Plan(result_of(run, turns, self._settings.composition, partial), tuple(oracle.questions.values()))
+        oracle = Oracle(self._scorer, self._context(day, texts), answers, self._settings.expert)
+        further = self._settings.submetrics
+        taken = best_path(run, lambda one: evaluate(one, self._links_of(one.dialog, day), oracle, partial, further))
+        outcome = reached(run, oracle, partial)
+        result = result_of(taken.run, taken.turns, self._settings.composition, partial, outcome)
+        return Plan(result, tuple(oracle.questions.values()))
 
     def _links_of(self, dialog: Dialog, day: date) -> Mapping[int, TurnLinks]:
-        key = (dialog.name, dialog.version, dialog.reference_date)
+        if dialog.choices:
+            return links_of(dialog, self._context(dialog.reference_date or day))
+        key = (dialog.name, dialog.version, dialog.variant)
         known = self._links.get(key)
         if known is None or known[0] is not dialog:
-            context = ValueContext(dialog.reference_date or day, (), self._settings.threshold, self._settings.band)
-            known = (dialog, links_of(dialog, context))
+            known = (dialog, links_of(dialog, self._context(dialog.reference_date or day)))
             self._links[key] = known
         return known[1]
 
+    def _context(self, day: date, texts: tuple[str, ...] = ()) -> ValueContext:
+        return ValueContext(day, texts, self._settings.threshold, self._settings.band)
 
-def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition, partial: bool) -> RunResult:
-    """Compose the verdicts of a run's turns into its result."""
+
+def result_of(
+    run: Run, turns: tuple[TurnVerdict, ...], composition: Composition, partial: bool, outcome: bool | None = None
+) -> RunResult:
+    """Compose the verdicts of a run's turns into its result.
+
+    ``run.dialog`` is the path taken. Where the dialog names an end state, nothing passes without having reached it
+    (``outcome``).
+    """
     conversation = run.conversation
     complete = all(played.present and played.complete for played in run.exchanges)
     captured = any(played.present for played in run.exchanges)
@@ -95,7 +109,7 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
         draft=run.dialog.draft,
         turns=turns,
         success_rate=summary.success_rate,
-        test_pass=summary.test_pass,
+        test_pass=outcome if summary.test_pass and run.dialog.outcome else summary.test_pass,
         score=composition(turns, terms),
         first_failure_turn=summary.first_failure_turn,
         first_failure_extra=summary.first_failure_extra,
@@ -110,6 +124,8 @@ def result_of(run: Run, turns: tuple[TurnVerdict, ...], composition: Composition
         trace_ids=run.trace_ids,
         # An explicit id decides alone, so that words can only have told where there is none.
         recognised_by="id" if conversation.dialog_ids else "text",
+        variant=run.dialog.variant,
+        outcome=outcome,
     )
 
 

@@ -90,9 +90,7 @@ class Recorder:
         key = (agent, release, model, dialog.name)
         if key in self._zeroed:
             return
-        tools = {turn.tool_id for played in dialog.exchanges for turn in played.tools}
-        tools |= {item.tool_id for item in dialog.forbidden}
-        fresh = draft_zeros(dialog.name) if dialog.draft else zeros(agent, release, model, dialog.name, tools)
+        fresh = draft_zeros(dialog.name) if dialog.draft else zeros(agent, release, model, dialog.name, dialog.tool_ids)
         if self._add(fresh):
             self._zeroed.add(key)
         if dialog.draft:

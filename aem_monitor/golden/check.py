@@ -7,7 +7,8 @@ from typing import Final, cast
 
 import re2
 
-from aem_monitor.golden.dialog import ORDER_TAG
+from aem_monitor.document import key_path
+from aem_monitor.golden.dialog import ORDER_TAG, alternate_form
 from aem_monitor.golden.form import AgentTurnForm, DialogForm, ToolTurnForm, UserTurnForm
 from aem_monitor.golden.matchers import (
     AnyOf,
@@ -80,7 +81,11 @@ def _below(value: JSON, steps: Sequence[str]) -> object:
 
 
 def faults_of(form: DialogForm) -> list[Problem]:
-    """Everything that makes the dialog unusable."""
+    """Everything that makes the dialog unusable, on any of its paths."""
+    return [*_faults_of_path(form), *_tools(form), *_outcome(form), *_alternates(form, ()), *_variants(form)]
+
+
+def _faults_of_path(form: DialogForm) -> list[Problem]:
     return [
         *_numbers(form),
         *_order(form),
@@ -88,8 +93,58 @@ def faults_of(form: DialogForm) -> list[Problem]:
         *_references(form),
         *_matchers(form),
         *_tags(form),
-        *_tools(form),
     ]
+
+
+def _variants(form: DialogForm) -> Iterator[Problem]:
+    said = [turn.text for turn in form.turns if isinstance(turn, UserTurnForm)]
+    names: set[str] = set()
+    for place, variant in enumerate(form.variants):
+        at: JSONPath = ("variants", place)
+        if variant.name in names:
+            yield Problem((*at, "name"), f"{variant.name} is taken; give every variant its own name")
+        names.add(variant.name)
+        if [turn.text for turn in variant.turns if isinstance(turn, UserTurnForm)] != said:
+            yield Problem(
+                (*at, "turns"), "the user says something else than in turns; a variant repeats the User turns"
+            )
+        path = form.model_copy(update={"turns": variant.turns})
+        for problem in _faults_of_path(path):
+            yield Problem((*at, *problem.path), problem.message)
+        yield from _alternates(path, at)
+
+
+def _alternates(form: DialogForm, prefix: JSONPath) -> Iterator[Problem]:
+    """What is wrong only with an alternate in its turn's place, told at the alternate."""
+    known = set(_faults_of_path(form)) if any(_others(turn) for turn in form.turns) else set()
+    for index, turn in enumerate(form.turns):
+        if isinstance(turn, UserTurnForm):
+            continue
+        if isinstance(turn, ToolTurnForm) and turn.alternates and turn.presence == "forbidden":
+            yield Problem(
+                (*prefix, "turns", index, "alternates"), "a forbidden call has no alternates; forbid them, too"
+            )
+        for place in range(len(turn.alternates)):
+            turns = (*form.turns[:index], alternate_form(turn, place), *form.turns[index + 1 :])
+            at: JSONPath = (*prefix, "turns", index, "alternates", place)
+            for problem in _faults_of_path(form.model_copy(update={"turns": turns})):
+                if problem in known:
+                    continue
+                own = problem.path[:2] == ("turns", index)
+                inside = problem.path[3:] if problem.path[2:3] == ("gold_turn",) else problem.path[2:]
+                where = "" if own else f"with it, {key_path(problem.path)}: "
+                yield Problem((*at, *inside) if own else at, f"{where}{problem.message}")
+
+
+def _others(turn: UserTurnForm | ToolTurnForm | AgentTurnForm) -> bool:
+    return not isinstance(turn, UserTurnForm) and bool(turn.alternates)
+
+
+def _outcome(form: DialogForm) -> Iterator[Problem]:
+    for place, state in enumerate(form.outcome):
+        values: dict[str, JSON] = {"args": state.args, "result": state.result}
+        for where, text in texts_of(values, ("outcome", place)):
+            yield from _unresolved(where, text, "outcome")
 
 
 def _numbers(form: DialogForm) -> Iterator[Problem]:
@@ -297,15 +352,25 @@ def _tools(form: DialogForm) -> Iterator[Problem]:
         except ValueError as error:
             yield Problem(("tools", tool, "optional_args"), str(error))
     stated: dict[tuple[str, str | None], str] = {}
-    for index, turn in enumerate(form.turns):
-        if not isinstance(turn, ToolTurnForm) or turn.effect is None:
+    for at, turn in _tool_turns(form):
+        if turn.effect is None:
             continue
         call = turn.gold_turn.tool_id, turn.gold_turn.action
         if stated.setdefault(call, turn.effect) != turn.effect:
-            yield Problem(("turns", index, "effect"), "another turn of the same tool and action states the opposite")
+            yield Problem((*at, "effect"), "another turn of the same tool and action states the opposite")
         listed = form.tools.get(call[0])
         reads = listed is not None and (
             listed.read_only is True or (isinstance(listed.read_only, tuple) and call[1] in listed.read_only)
         )
         if reads and turn.effect == "write":
-            yield Problem(("turns", index, "effect"), f"tools: {call[0]}: read_only says that this call only reads")
+            yield Problem((*at, "effect"), f"tools: {call[0]}: read_only says that this call only reads")
+
+
+def _tool_turns(form: DialogForm) -> Iterator[tuple[JSONPath, ToolTurnForm]]:
+    """The expected calls of all paths, and where they stand."""
+    paths: list[tuple[JSONPath, Sequence[object]]] = [(("turns",), form.turns)]
+    paths += [(("variants", place, "turns"), variant.turns) for place, variant in enumerate(form.variants)]
+    for at, turns in paths:
+        for index, turn in enumerate(turns):
+            if isinstance(turn, ToolTurnForm):
+                yield (*at, index), turn

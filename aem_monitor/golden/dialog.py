@@ -2,15 +2,19 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final, Literal, TypeAlias
 
 from aem_monitor.golden.form import (
     AgentTurnForm,
+    CallForm,
     DialogForm,
+    OtherCallForm,
+    ReplyForm,
     ToolTurnForm,
     UserTurnForm,
+    VariantForm,
 )
 from aem_monitor.golden.matchers import Matcher
 from aem_monitor.golden.reference import JSONPath, Reference, fill, references_in, references_of, resolve
@@ -40,8 +44,9 @@ class ToolTurn:
     ``result`` is only meaningful with ``has_result``; a golden ``null`` is None. ``depends_on`` is what the author
     declared, ``references`` what stands in ``args`` (place, reference), ``dependencies`` the two together, rising.
     ``match`` is keyed by argument name or dotted path. ``order_tags`` are the tags that let turns of one exchange come
-    in any order, ``tags`` are all. ``weight`` counts in the weighted mean only, ``critical`` where a rule gates. A turn
-    with ``skip`` is aligned, so that its call is no extra one and later turns can build on it, but not scored.
+    in any order, ``tags`` are all. ``alternates`` are whole turns that may stand in this one's place. ``weight`` counts
+    in the weighted mean only, ``critical`` where a rule gates. A turn with ``skip`` is aligned, so that its call is no
+    extra one and later turns can build on it, but not scored.
     """
 
     turn_no: int
@@ -58,6 +63,7 @@ class ToolTurn:
     tags: tuple[str, ...] = ()
     order_tags: frozenset[str] = frozenset()
     presence: Presence = "required"
+    alternates: tuple["ToolTurn", ...] = ()
     weight: float = 1.0
     critical: bool = False
     skip: bool = False
@@ -79,6 +85,7 @@ class AgentTurn:
     references: tuple[Reference, ...] = ()
     dependencies: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
+    alternates: tuple["AgentTurn", ...] = ()
     weight: float = 1.0
     critical: bool = False
     skip: bool = False
@@ -133,6 +140,20 @@ class Forbidden:
     action: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class EndState:
+    """What must be true at the end: a successful call with these arguments, the last of which returned ``result``.
+
+    ``result`` is only meaningful with ``has_result``; of objects only the keys given count.
+    """
+
+    tool_id: str
+    action: str | None
+    args: Mapping[str, JSON]
+    result: JSON = None
+    has_result: bool = False
+
+
 _NO_ARGS: Final[Mapping[str, Captured]] = {}
 
 
@@ -152,6 +173,35 @@ class Dialog:
     forbidden: tuple[Forbidden, ...]
     exchanges: tuple[GoldenExchange, ...]
     by_number: Mapping[int, ScoredTurn]
+    outcome: tuple[EndState, ...] = ()
+    choices: Mapping[int, int] = field(default_factory=dict)
+    variant: str | None = None
+    variants: tuple["Dialog", ...] = ()
+
+    @property
+    def paths(self) -> tuple["Dialog", ...]:
+        """The path as listed, then its variants. All have the same user turns."""
+        return (self, *self.variants)
+
+    def choosing(self, choices: Mapping[int, int]) -> "Dialog":
+        """This path with other turns: turn number to the place in its ``alternates``, from 0."""
+        turns = tuple(
+            turn.alternates[choices[turn.turn_no]]
+            if not isinstance(turn, UserTurn) and turn.turn_no in choices
+            else turn
+            for turn in self.turns
+        )
+        return replace(self, turns=turns, exchanges=_exchanges(turns), by_number=_by_number(turns), choices=choices)
+
+    @property
+    def tool_ids(self) -> frozenset[str]:
+        """Every tool that some path expects or forbids."""
+        named = {item.tool_id for item in self.forbidden}
+        for path in self.paths:
+            for turn in path.by_number.values():
+                if isinstance(turn, ToolTurn):
+                    named.update(one.tool_id for one in (turn, *turn.alternates))
+        return frozenset(named)
 
     @property
     def draft(self) -> bool:
@@ -220,7 +270,7 @@ class Dialog:
 def dialog_of(form: DialogForm) -> Dialog:
     """The dialog of a form that ``check.faults_of`` found nothing wrong with."""
     turns = tuple(_turn(turn, index) for index, turn in enumerate(form.turns))
-    return Dialog(
+    main = Dialog(
         name=form.dialog,
         version=form.version,
         agent=form.agent,
@@ -235,34 +285,73 @@ def dialog_of(form: DialogForm) -> Dialog:
         turns=turns,
         forbidden=tuple(Forbidden(item.tool_id, item.action) for item in form.forbidden),
         exchanges=_exchanges(turns),
-        by_number={turn.turn_no: turn for turn in turns if not isinstance(turn, UserTurn)},
+        by_number=_by_number(turns),
+        outcome=tuple(
+            EndState(one.tool_id, one.action, one.args, one.result, "result" in one.model_fields_set)
+            for one in form.outcome
+        ),
     )
+    return replace(main, variants=tuple(_variant(main, one) for one in form.variants))
+
+
+def _variant(main: Dialog, form: VariantForm) -> Dialog:
+    turns = tuple(_turn(turn, index) for index, turn in enumerate(form.turns))
+    return replace(main, turns=turns, exchanges=_exchanges(turns), by_number=_by_number(turns), variant=form.name)
+
+
+def _by_number(turns: Iterable[UserTurn | ScoredTurn]) -> dict[int, ScoredTurn]:
+    return {turn.turn_no: turn for turn in turns if not isinstance(turn, UserTurn)}
 
 
 def _turn(form: UserTurnForm | ToolTurnForm | AgentTurnForm, index: int) -> UserTurn | ScoredTurn:
     if isinstance(form, UserTurnForm):
         return UserTurn(form.text, index)
+    others = [alternate_form(form, place) for place in range(len(form.alternates))]
     if isinstance(form, ToolTurnForm):
-        places = tuple(references_of(form.gold_turn.args))
-        return ToolTurn(
-            turn_no=form.turn_no,
-            index=index,
-            tool_id=form.gold_turn.tool_id,
-            action=form.gold_turn.action,
-            args=form.gold_turn.args,
-            result=form.result,
-            has_result="result" in form.model_fields_set,
-            depends_on=form.depends_on,
-            references=places,
-            dependencies=_rising(form.depends_on, (reference for _, reference in places)),
-            match=form.match,
-            tags=form.tags,
-            order_tags=frozenset(tag for tag in form.tags if ORDER_TAG.fullmatch(tag)),
-            presence=form.presence,
-            weight=form.weight,
-            critical=form.critical,
-            skip=form.skip,
-        )
+        calls = tuple(_tool_turn(other, index) for other in others if isinstance(other, ToolTurnForm))
+        return replace(_tool_turn(form, index), alternates=calls)
+    replies = tuple(_agent_turn(other, index) for other in others if isinstance(other, AgentTurnForm))
+    return replace(_agent_turn(form, index), alternates=replies)
+
+
+def alternate_form(form: ToolTurnForm | AgentTurnForm, place: int) -> ToolTurnForm | AgentTurnForm:
+    """The turn with one of its alternates in its place."""
+    other = form.alternates[place]
+    given = other.model_fields_set
+    if isinstance(other, OtherCallForm):
+        call = CallForm(tool_id=other.tool_id, action=other.action, args=other.args)
+        changed: dict[str, object] = {"gold_turn": call, "match": other.match, "alternates": (), "effect": None}
+        changed |= {"result": other.result} if "result" in given else {}
+    else:
+        changed = {"gold_turn": ReplyForm(response=other.response), "alternates": ()}
+        changed |= {"must_mention": other.must_mention} if "must_mention" in given else {}
+    return form.model_copy(update=changed)
+
+
+def _tool_turn(form: ToolTurnForm, index: int) -> ToolTurn:
+    places = tuple(references_of(form.gold_turn.args))
+    return ToolTurn(
+        turn_no=form.turn_no,
+        index=index,
+        tool_id=form.gold_turn.tool_id,
+        action=form.gold_turn.action,
+        args=form.gold_turn.args,
+        result=form.result,
+        has_result="result" in form.model_fields_set,
+        depends_on=form.depends_on,
+        references=places,
+        dependencies=_rising(form.depends_on, (reference for _, reference in places)),
+        match=form.match,
+        tags=form.tags,
+        order_tags=frozenset(tag for tag in form.tags if ORDER_TAG.fullmatch(tag)),
+        presence=form.presence,
+        weight=form.weight,
+        critical=form.critical,
+        skip=form.skip,
+    )
+
+
+def _agent_turn(form: AgentTurnForm, index: int) -> AgentTurn:
     response = form.gold_turn.response if form.gold_turn else None
     texts = (response or "", *form.must_mention)
     references = tuple(reference for text in texts for reference in references_in(text))

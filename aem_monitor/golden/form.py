@@ -12,13 +12,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, W
 
 from aem_monitor.golden.matchers import MatcherForm
 
-NOT_BUILT_KEYS: Final = {
-    "alternates": "alternatives of one turn",
-    "variants": "alternative paths",
-    "outcome": "end-state checks",
-    "threshold": "a threshold of one turn",
-}
+NOT_BUILT_KEYS: Final = {"threshold": "a threshold of one turn"}
 """Keys that the format names and that nothing scores yet; refused with a message of their own."""
+
+MAX_ALTERNATES: Final = 10
+MAX_VARIANTS: Final = 10
+"""Each costs one more evaluation of a run that does not pass."""
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -134,6 +133,22 @@ class ReplyForm(_Form):
     response: str
 
 
+Matches: TypeAlias = dict[str, MatcherForm]
+
+
+class OtherCallForm(CallForm):
+    """Another call that will do for a turn. Without ``result`` it returns what the turn's own call returns."""
+
+    match: Matches = Field(default_factory=dict, description="As the turn's; of this call's own arguments.")
+    result: JsonValue = None
+
+
+class OtherReplyForm(ReplyForm):
+    """Another reply that will do for a turn. Without ``must_mention`` the turn's own mentions are asked for."""
+
+    must_mention: Texts = ()
+
+
 class UserTurnForm(_Form):
     """What the user says; starts an exchange, is not scored and has no number."""
 
@@ -149,8 +164,11 @@ class ToolTurnForm(_Form):
     gold_turn: CallForm
     result: JsonValue = Field(None, description="What the tool returned in the golden run. null is a result, too.")
     depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
-    match: dict[str, MatcherForm] = Field(
+    match: Matches = Field(
         default_factory=dict, description="Per argument, or dotted path into one: how it is compared."
+    )
+    alternates: Annotated[tuple[OtherCallForm, ...], Field(strict=False, max_length=MAX_ALTERNATES)] = Field(
+        (), description="Other calls that will do. The first that passes is taken, else the best."
     )
     tags: Texts = Field((), description="OrderInvariant_x: turns of one exchange with this tag come in any order.")
     presence: Literal["required", "optional", "forbidden"] = "required"
@@ -168,6 +186,9 @@ class AgentTurnForm(_Form):
     gold_turn: ReplyForm | None = None
     must_mention: Texts = ()
     must_not_mention: Texts = ()
+    alternates: Annotated[tuple[OtherReplyForm, ...], Field(strict=False, max_length=MAX_ALTERNATES)] = Field(
+        (), description="Other replies that will do."
+    )
     depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
     tags: Texts = ()
     weight: Weight = 1.0
@@ -185,6 +206,22 @@ class ForbiddenForm(_Form):
     action: Name | None = None
 
 
+class VariantForm(_Form):
+    """Another path through the whole dialog. The user says the same."""
+
+    name: Name
+    turns: Annotated[tuple[TurnForm, ...], Field(strict=False)]
+
+
+class EndStateForm(_Form):
+    """What must be true at the end, by whatever path: a successful call of this tool, its last one returning this."""
+
+    tool_id: Name
+    action: Name | None = None
+    args: dict[str, JsonValue] = Field(default_factory=dict, description="Arguments that the call must have had.")
+    result: JsonValue = Field(None, description="What it must have returned; of an object, only the keys given count.")
+
+
 class DialogForm(_Form):
     """A golden dialog: what a user says to an agent, the calls and replies expected, and how both are judged."""
 
@@ -199,4 +236,10 @@ class DialogForm(_Form):
     tools: dict[str, ToolForm] = Field(default_factory=dict)
     extra_calls: Literal["fail", "ignore_read_only", "ignore"] = "ignore_read_only"
     turns: Annotated[tuple[TurnForm, ...], Field(strict=False)]
+    variants: Annotated[tuple[VariantForm, ...], Field(strict=False, max_length=MAX_VARIANTS)] = Field(
+        (), description="Other paths; the one that fits best is scored and named."
+    )
+    outcome: Annotated[tuple[EndStateForm, ...], Field(strict=False, max_length=50)] = Field(
+        (), description="End state. A run that fails its turns but reaches it has passed by another path."
+    )
     forbidden: Annotated[tuple[ForbiddenForm, ...], Field(strict=False)] = ()

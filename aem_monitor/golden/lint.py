@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +53,11 @@ def lint(dialogs: Dialogs, mentions: Mentions | None = None) -> list[Finding]:
         for code, rule in DIALOG_RULES.items():
             for hint in rule(dialog, mentions):
                 note(code, hint)
+            for place, variant in enumerate(dialog.variants):
+                for hint in rule(variant, mentions):
+                    # What is not about turns is said of the dialog already.
+                    if hint.path[:1] == ("turns",):
+                        note(code, replace(hint, path=("variants", place, *hint.path)))
     where = _places(dialogs)
     for code, set_rule in SET_RULES.items():
         for hint in set_rule(tuple(dialogs), where):

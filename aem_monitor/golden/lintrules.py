@@ -81,7 +81,13 @@ def _forbidden_but_expected(dialog: Dialog, _: Mentions | None) -> Iterator[Hint
 
 
 def _unused_tool_entry(dialog: Dialog, _: Mentions | None) -> Iterator[Hint]:
-    expected = {(turn.tool_id, turn.action) for turn in dialog.scored_turns if isinstance(turn, ToolTurn)}
+    expected = {
+        (call.tool_id, call.action)
+        for path in dialog.paths
+        for turn in path.scored_turns
+        if isinstance(turn, ToolTurn)
+        for call in (turn, *turn.alternates)
+    }
     tools = {tool for tool, _ in expected}
     for tool, rules in dialog.tools.items():
         at: KeyPath = ("tools", tool)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, Protocol
 
@@ -64,6 +64,11 @@ class Run:
     latency_ns: int
     trace_ids: tuple[str, ...]
     all_present: bool
+
+    def on(self, path: Dialog) -> "Run":
+        """The same play, beside another path of the dialog: its user turns are the same, so the exchanges are too."""
+        exchanges = tuple(replace(played, golden=path.exchanges[played.index]) for played in self.exchanges)
+        return replace(self, dialog=path, exchanges=exchanges)
 
     @property
     def starts_on_script(self) -> bool:

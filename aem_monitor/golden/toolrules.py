@@ -20,9 +20,15 @@ class ToolRules:
     optional_args: Mapping[str | None, Mapping[str, Captured]] = field(default_factory=dict)
 
 
+def tool_turns(form: DialogForm) -> list[ToolTurnForm]:
+    """The expected calls of all paths."""
+    paths = (form.turns, *(variant.turns for variant in form.variants))
+    return [turn for turns in paths for turn in turns if isinstance(turn, ToolTurnForm)]
+
+
 def actions_of(form: DialogForm, tool: str) -> tuple[frozenset[str], bool]:
     """The actions by which the dialog names a tool, and whether it also names it without one."""
-    calls = [(turn.gold_turn.tool_id, turn.gold_turn.action) for turn in form.turns if isinstance(turn, ToolTurnForm)]
+    calls = [(call.tool_id, call.action) for turn in tool_turns(form) for call in (turn.gold_turn, *turn.alternates)]
     named = {action for name, action in calls if name == tool}
     named.update(item.action for item in form.forbidden if item.tool_id == tool and item.action is not None)
     rules = form.tools.get(tool)
@@ -72,8 +78,8 @@ def tool_rules(form: DialogForm) -> dict[str, ToolRules]:
     reads: dict[str, set[str | None]] = {
         tool: set(rules.read_only) for tool, rules in form.tools.items() if isinstance(rules.read_only, tuple)
     }
-    for turn in form.turns:
-        if isinstance(turn, ToolTurnForm) and turn.effect == "read":
+    for turn in tool_turns(form):
+        if turn.effect == "read":
             reads.setdefault(turn.gold_turn.tool_id, set()).add(turn.gold_turn.action)
     return {
         tool: ToolRules(

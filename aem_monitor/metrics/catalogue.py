@@ -160,6 +160,13 @@ _QUALITY: Final = (
         stored=True,
     ),
     Metric(
+        "aem_another_path_runs_total",
+        Kind.COUNTER,
+        "Final runs that failed turns but reached the end state their dialog names: paths for its author to look at.",
+        (_AGENT, _RELEASE, _DIALOG),
+        stored=True,
+    ),
+    Metric(
         "aem_draft_runs_total",
         Kind.COUNTER,
         "Final runs of golden dialogs that nobody has reviewed yet; they are in no other metric of quality.",

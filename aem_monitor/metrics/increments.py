@@ -84,6 +84,7 @@ def zeros(agent: str, release: str | None, model: str | None, dialog: str, tools
     series += [_zero("aem_not_scored_total", agent=agent, cause=cause.value) for cause in NotScored]
     series += [_zero("aem_tool_errors_total", tool=tool) for tool in sorted(tools)]
     per_release = {"agent": agent, "release": subject["release"]}
+    series.append(_zero("aem_another_path_runs_total", **per_release, dialog=dialog))
     series += [_zero(name, **per_release) for name in _moments(0.0, 0.0)]
     # Without a bucket it is no observation, only the series.
     series += [_zero("aem_run_latency_seconds", **per_release, result=value) for value in RUN_RESULTS]
@@ -111,6 +112,8 @@ def _run(result: RunResult) -> Iterator[Increment]:
     outcome = run_outcome(result)
     agent, release, model = result.agent, result.release or UNKNOWN, result.model or UNKNOWN
     yield _counter("aem_runs_total", agent=agent, release=release, model=model, dialog=result.dialog, result=outcome)
+    if result.another_path:
+        yield _counter("aem_another_path_runs_total", agent=agent, release=release, dialog=result.dialog)
     latency = result.latency_seconds
     if latency is None or not math.isfinite(latency) or latency < 0:
         return

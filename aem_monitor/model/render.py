@@ -46,6 +46,8 @@ def turn_object(turn: TurnVerdict) -> dict[str, JSON]:
             entry["fields"] = list(turn.fields)
         entry["basis"] = turn.basis.value
         entry["blames"] = list(turn.blames)
+    if turn.alternate is not None:
+        entry["alternate"] = turn.alternate
     if turn.span_id is not None:
         entry["span_id"] = turn.span_id
     return entry
@@ -69,6 +71,8 @@ def evidence_object(result: RunResult) -> dict[str, JSON]:
         "partial": result.partial,
         "recognised_by": result.recognised_by,
         "variant": result.variant,
+        "outcome": result.outcome,
+        "another_path": result.another_path,
         "score": result.score,
         "conversation_key": result.conversation_key,
         "trace_ids": list(result.trace_ids),
@@ -89,6 +93,10 @@ def _summary(result: RunResult) -> dict[str, JSON]:
     summary["root_cause"] = result.root_cause.value if result.root_cause else None
     summary["root_cause_count"] = result.root_cause_count
     summary["cascading_count"] = result.cascading_count
+    if result.variant is not None:
+        summary["variant"] = result.variant
+    if result.another_path:
+        summary["another_path"] = True
     return summary
 
 

@@ -105,6 +105,7 @@ class TurnVerdict:
 
     ``success`` is None when not scored, with ``not_scored``. ``attempts`` counts the calls that answered this turn,
     excused ones included; ``recovered`` says that an excused attempt failed before the judged one.
+    ``alternate`` counts from 1 where an alternate of the dialog was judged in the turn's place.
     ``optional`` turns that never happened have no verdict at all. Latency in seconds, None when unknown.
     """
 
@@ -134,6 +135,7 @@ class TurnVerdict:
     latency_seconds: float | None = None
     attempts: int = 1
     recovered: bool = False
+    alternate: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ class RunResult:
     nothing could be scored. ``draft`` runs are stored and shown but enter no quality metric, gate or alert.
     ``revision`` counts changes after the run was final. ``latency_seconds`` is accumulated over the exchanges, the
     user's time left out. ``chain_length`` values of the turns are the golden's, never the actual ones.
+    ``variant`` names the path that was judged, None the listed one. ``outcome`` says whether the dialog's end state was
+    reached, None where it names none or what was captured does not tell.
     ``recognised_by``: ``id`` if the spans name the dialog, ``text`` if only the user's words tell.
     """
 
@@ -174,4 +178,10 @@ class RunResult:
     trace_ids: tuple[str, ...] = ()
     recognised_by: str = "id"
     variant: str | None = None
+    outcome: bool | None = None
     revision: int = 0
+
+    @property
+    def another_path(self) -> bool:
+        """The end state was reached on a path that the dialog does not list: for its author to look at."""
+        return self.outcome is True and self.test_pass is False

@@ -8,7 +8,7 @@ the wrong tool or action.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from aem_monitor.golden.dialog import Dialog, ToolTurn
+from aem_monitor.golden.dialog import Dialog, EndState, ToolTurn
 from aem_monitor.golden.play import PlayedExchange
 from aem_monitor.model.conversation import ToolCall
 from aem_monitor.model.jsonvalue import JSON
@@ -61,7 +61,7 @@ class Assignment:
     forbidden: Mapping[int, ToolCall]
 
 
-def same_call(turn: ToolTurn, call: ToolCall) -> bool:
+def same_call(turn: ToolTurn | EndState, call: ToolCall) -> bool:
     """Whether ``call`` is of the expected tool and action, by the split name or by the whole one."""
     if (call.tool, call.action) == (turn.tool_id, turn.action):
         return True

@@ -60,7 +60,7 @@ def test_two_dialogs_of_one_name_are_an_error_that_names_both_files(tmp_path: Pa
 
 
 def test_the_faults_of_all_files_are_reported_together(tmp_path: Path) -> None:
-    write(tmp_path, "a.yaml", "a", "turns: []\nvariants: []\nturnz: []\n")
+    write(tmp_path, "a.yaml", "a", "turns: []\nvariantz: []\nturnz: []\n")
     write(tmp_path, "b.yaml", "b", "turns: nothing\n")
     write(tmp_path, "good.yaml", "good")
     dialogs, faults = read_dialogs([tmp_path, tmp_path / "missing.yaml"])

@@ -17,6 +17,7 @@ FIXED = {
     "aem_root_causes_total": ("agent", "release", "model", "reason", "detail", "tool"),
     "aem_not_scored_total": ("agent", "cause"),
     "aem_runs_total": ("agent", "release", "model", "dialog", "result"),
+    "aem_another_path_runs_total": ("agent", "release", "dialog"),
     "aem_draft_runs_total": ("dialog", "result"),
     "aem_run_latency_seconds": ("agent", "release", "result"),
     "aem_latency_correctness_count_total": ("agent", "release"),

@@ -13,10 +13,11 @@ from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
 from tests.services.prometheus import PrometheusServer
 from tests.services.prometheus import promtool as locate_promtool
 
-# A shell starts its background jobs with SIGINT ignored, and every child would inherit that: tests that interrupt a
-# process would wait for ever.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Shells start background jobs with SIGINT ignored, nohup ignores SIGHUP, and every child would inherit that: tests that
+# signal a process would wait for ever. A handler, unlike being ignored, is not inherited.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
 
 StartPrometheus = Callable[[Sequence[Mapping[str, Any]]], PrometheusServer]
 

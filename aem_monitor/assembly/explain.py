@@ -94,6 +94,9 @@ def _says(node: Node, settings: AssemblySettings) -> Iterator[str]:
     if reading.response_model or reading.request_model:
         yield f"model {reading.response_model or reading.request_model}"
     yield from _tool(reading)
+    if reading.run:
+        yield f"run {reading.run} of the server"
+    yield from _messages("report", Messages(tuple(report.message for report in reading.reports)))
     yield from _messages("input", reading.input)
     yield from _messages("output", reading.output)
     if reading.error is not None:

@@ -53,3 +53,11 @@ def test_only_one_trace_is_shown_where_one_is_named(capsys: pytest.CaptureFixtur
     out = capsys.readouterr().out
     assert out.count("trace ") >= 1
     assert [line for line in out.splitlines() if line.startswith("trace ")] == [f"trace {trace}"]
+
+
+def test_operations_on_a_servers_threads_say_what_they_tell(capsys: pytest.CaptureFixture[str]) -> None:
+    found = notes(capsys, TRACES / "azure-ai-agents" / "steps-flights.json")
+    steps = [note for note in found if note["name"] == "list_run_steps"]
+    assert len(steps) == 2
+    assert all(note["kind"] == "report" and "calls of" in str(note["says"]) for note in steps)
+    assert all("fills in the turns of a run" in str(note["became"]) for note in steps)

@@ -33,7 +33,7 @@ def compare_arguments(
     match: dict[str, Any] = {}
     left_out: set[str] = set()
     for run, call in step.calls.items():
-        if call is step.first or call.args is None:
+        if call is step.first or call.args is None or call.name != step.first.name:
             continue
         left_out |= base.keys() ^ call.args.keys()
         for name in base.keys() & call.args.keys():

@@ -31,14 +31,13 @@ class Checked:
     failing: tuple[str, ...]
 
 
-Rewrite = Callable[[DraftTurn, int], bool]
-"""Gives a reply's turn the reference text of another recording, by attempt; False where there is none left."""
+AnotherReply = Callable[[DraftTurn, Recording], bool]
+"""Takes a recording's own reply for one that will do as well; False where it is none, or was taken already."""
 
 
-def hold_against(sheet: Sheet, recordings: Sequence[Recording], judge: Judge, rewrite: Rewrite) -> Checked:
+def hold_against(sheet: Sheet, recordings: Sequence[Recording], judge: Judge, another: AnotherReply) -> Checked:
     """Judge every recording by the draft, and loosen what they fail."""
     loosened: list[str] = []
-    attempts: dict[int, int] = {}
     for _ in range(_ROUNDS):
         dialog = dialog_from(sheet.value(), "the draft")
         failing = [
@@ -51,9 +50,9 @@ def hold_against(sheet: Sheet, recordings: Sequence[Recording], judge: Judge, re
         turns = sheet.numbered()
         changed = [
             f"turn {verdict.turn_no}: {said}"
-            for _, verdict in failing
+            for recording, verdict in failing
             if verdict.turn_no is not None
-            for said in _loosen(turns[verdict.turn_no], dialog, verdict, attempts, rewrite)
+            for said in _loosen(turns[verdict.turn_no], dialog, recording, verdict, another)
         ]
         if not changed:
             break
@@ -73,12 +72,12 @@ def judged(dialog: Dialog, recording: Recording, judge: Judge) -> list[RunResult
 
 
 def _loosen(
-    turn: DraftTurn, dialog: Dialog, verdict: TurnVerdict, attempts: dict[int, int], rewrite: Rewrite
+    turn: DraftTurn, dialog: Dialog, recording: Recording, verdict: TurnVerdict, another: AnotherReply
 ) -> list[str]:
     """Give up what one turn fails by; empty where nothing helps or something was given up already in this round."""
     failing = [check for check in verdict.checks if check.passed is not True]
     if turn.form["turn"] == "Agent":
-        return _loosen_reply(turn, verdict, failing, attempts, rewrite)
+        return _loosen_reply(turn, recording, verdict, failing, another)
     if verdict.detail is MismatchDetail.NOT_CALLED:
         if turn.form.get("presence") == "optional":
             return []
@@ -114,12 +113,13 @@ def _loosen_argument(turn: DraftTurn, dialog: Dialog, name: str, actual: JSON) -
 
 
 def _loosen_reply(
-    turn: DraftTurn, verdict: TurnVerdict, failing: Sequence[Check], attempts: dict[int, int], rewrite: Rewrite
+    turn: DraftTurn, recording: Recording, verdict: TurnVerdict, failing: Sequence[Check], another: AnotherReply
 ) -> list[str]:
+    """What an author demands of a reply is never given up, but another reference text may stand beside his."""
     told = []
     mentions = list(turn.form.get("must_mention", ()))
     asked = [check for check in verdict.checks if check.subject == "mention" and check.rule != "must not be mentioned"]
-    if len(asked) == len(mentions):
+    if len(asked) == len(mentions) and not turn.written:
         dropped = [text for text, check in zip(mentions, asked, strict=True) if check.passed is not True]
         if dropped:
             kept = [text for text in mentions if text not in dropped]
@@ -128,13 +128,14 @@ def _loosen_reply(
             else:
                 turn.form.pop("must_mention", None)
             told.append(_told(turn, f"not demanded: {'; '.join(dropped)}, which a good reply does not say"))
-    if any(check.subject != "mention" for check in failing) and "gold_turn" in turn.form:
-        number = turn.number or 0
-        attempts[number] = attempts.get(number, 0) + 1
-        if rewrite(turn, attempts[number]):
-            told.append(f"reference text of recording {attempts[number] + 1} tried")
-            return told
+    if all(check.subject == "mention" for check in failing) or "gold_turn" not in turn.form:
+        return told
+    if another(turn, recording):
+        turn.note(("alternates",), "what other recordings replied: keep those that you want to accept")
+        told.append(f"the reply of {recording.source} will do as well")
+    elif not turn.written and not told:
         text = turn.form.pop("gold_turn")["response"]
+        turn.form.pop("alternates", None)
         if "must_mention" not in turn.form:
             turn.form["skip"] = True
         said = (

@@ -7,7 +7,7 @@ from typing import Any, Final
 from aem_monitor.attribution.graph import leaves
 from aem_monitor.attribution.steps import Judge
 from aem_monitor.bootstrap.arguments import compare_arguments
-from aem_monitor.bootstrap.check import Checked, Rewrite, hold_against
+from aem_monitor.bootstrap.check import AnotherReply, Checked, hold_against
 from aem_monitor.bootstrap.definitions import ToolDefinition
 from aem_monitor.bootstrap.existing import Existing
 from aem_monitor.bootstrap.proof import Numbering, Origin, Place, Proofs, gold_call, proofs_of, spelled
@@ -16,6 +16,7 @@ from aem_monitor.bootstrap.replies import draft_reply, write_reply
 from aem_monitor.bootstrap.script import Scene, Step, scenes_of
 from aem_monitor.bootstrap.sheet import DraftTurn, Sheet
 from aem_monitor.bootstrap.tools import CallName, Toolbox
+from aem_monitor.golden.form import MAX_ALTERNATES
 from aem_monitor.golden.knownvalues import known_from
 from aem_monitor.golden.load import dialog_from
 from aem_monitor.golden.reference import JSONPath, references_of
@@ -45,11 +46,11 @@ class Drafter:
 
     def draft(self, judge: Judge) -> tuple[Sheet, Checked]:
         """The draft, loosened until every recording passes it."""
-        sheet, rewrite = self.sheet()
-        return sheet, hold_against(sheet, self.recordings, judge, rewrite)
+        sheet, another = self.sheet()
+        return sheet, hold_against(sheet, self.recordings, judge, another)
 
-    def sheet(self) -> tuple[Sheet, Rewrite]:
-        """The draft, not yet held against its recordings, and the way to try other recordings' replies in it."""
+    def sheet(self) -> tuple[Sheet, AnotherReply]:
+        """The draft, not yet held against its recordings, and the way to accept other recordings' replies in it."""
         runs = [*([self.existing.recording] if self.existing else []), *self.recordings]
         contexts = {index: ValueContext(recording.day) for index, recording in enumerate(runs)}
         called = {(call.tool, call.action) for run in runs for exchange in run.exchanges for call in exchange.calls}
@@ -84,7 +85,7 @@ class Drafter:
         sheet = self._sheet(runs, turns, tools, left_out)
         settle_presence(sheet, tools.all_reads)
         declare_known(sheet)
-        return sheet, _rewriter(scenes, numbering, proofs, turns)
+        return sheet, _other_replies(runs, scenes, numbering, proofs, turns)
 
     def _sheet(
         self,
@@ -168,9 +169,22 @@ class Drafter:
             put(turn.form["gold_turn"]["args"], path, reference)
         if depends:
             turn.form["depends_on"] = sorted(depends)
+        self._alternates(turn, step, origins)
         if step.written is not None and self.existing:
             self.existing.restore(turn, step.written, origins, len(step.calls))
         return turn
+
+    def _alternates(self, turn: DraftTurn, step: Step, origins: Mapping[JSONPath, Origin]) -> None:
+        for call in step.others[:MAX_ALTERNATES]:
+            other = gold_call(call)
+            for path, _ in leaves(call.args or {}):
+                proven = origins.get(path, Origin()).proven
+                if proven is not None:
+                    put(other["args"], path, spelled(proven))
+            if call.result is not NOT_CAPTURED:
+                other["result"] = call.result
+            turn.form.setdefault("alternates", []).append(other)
+            turn.note(("alternates",), "what another recording did instead: confirm that it will do as well")
 
     def _presence(self, turn: DraftTurn, step: Step, tools: Toolbox, runs: int) -> None:
         if "presence" in turn.form:
@@ -196,23 +210,32 @@ class Drafter:
                     turn.note(("tags",), "recordings made these calls in different orders")
 
 
-def _rewriter(scenes: Sequence[Scene], numbering: Numbering, proofs: Proofs, turns: Sequence[DraftTurn]) -> Rewrite:
+def _other_replies(
+    runs: Sequence[Recording],
+    scenes: Sequence[Scene],
+    numbering: Numbering,
+    proofs: Proofs,
+    turns: Sequence[DraftTurn],
+) -> AnotherReply:
     results = {turn.number: turn.form["result"] for turn in turns if turn.number is not None and "result" in turn.form}
     scene_of = {numbering.of[number, -1]: scene for number, scene in enumerate(scenes) if (number, -1) in numbering.of}
 
-    def rewrite(turn: DraftTurn, attempt: int) -> bool:
+    def another(turn: DraftTurn, recording: Recording) -> bool:
         number = turn.number or 0
-        replies = scene_of[number].replies
-        others = sorted(replies)
-        if scene_of[number].written_reply is not None or attempt >= len(others):
+        run = next(index for index, known in enumerate(runs) if known is recording)
+        text = scene_of[number].replies.get(run)
+        if text is None:
             return False
-        run = others[attempt]
-        for key in ("must_mention", "depends_on"):
-            turn.form.pop(key, None)
-        write_reply(turn, replies[run], proofs.facts.get((number, run), []), results)
+        draft = DraftTurn({})
+        write_reply(draft, text, proofs.facts.get((number, run), []), results)
+        known = turn.form.get("alternates", [])
+        other = {"response": draft.form["gold_turn"]["response"]}
+        if other in known or other == turn.form["gold_turn"] or len(known) >= MAX_ALTERNATES:
+            return False
+        turn.form["alternates"] = [*known, other]
         return True
 
-    return rewrite
+    return another
 
 
 def settle_presence(sheet: Sheet, reads: frozenset[CallName]) -> None:

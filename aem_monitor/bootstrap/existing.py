@@ -11,6 +11,7 @@ from aem_monitor.bootstrap.script import Scene
 from aem_monitor.bootstrap.sheet import DraftTurn
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.dialog import AgentTurn, Dialog, GoldenExchange, ToolTurn
+from aem_monitor.golden.form import MAX_ALTERNATES
 from aem_monitor.golden.reference import JSONPath, fill, parse_reference, references_of
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
@@ -99,6 +100,10 @@ class Existing:
         shown = {name: one for name, one in drafted.get("match", {}).items() if "any_of" in one or "set" in one}
         if shown:
             form["match"] = {**shown, **self._joined(written.get("match", {}), shown)}
+        known = form.get("alternates", [])
+        more = [other for other in drafted.get("alternates", ()) if other not in known]
+        if more:
+            form["alternates"] = [*known, *more][:MAX_ALTERNATES]
         args = form.get("gold_turn", {}).get("args", {})
         for path, reference in list(references_of(args)):
             origin = origins.get(path)

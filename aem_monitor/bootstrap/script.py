@@ -22,7 +22,7 @@ _MOST_ORIGINS: Final = 40
 class Step:
     """One call of the script, and what it was in each recording that made it, by the recording's index.
 
-    ``written`` is the turn as an existing dialog has it.
+    Some recordings may have done the same by another tool. ``written`` is the turn as an existing dialog has it.
     """
 
     calls: dict[int, RecordedCall]
@@ -32,6 +32,16 @@ class Step:
     def first(self) -> RecordedCall:
         """The call of the first recording that made it."""
         return self.calls[min(self.calls)]
+
+    @property
+    def others(self) -> list[RecordedCall]:
+        """Calls of another tool or action that stand for this one, each once."""
+        found: list[RecordedCall] = []
+        for call in self.calls.values():
+            known = any((call.name, call.args) == (one.name, one.args) for one in found)
+            if call.name != self.first.name and not known:
+                found.append(call)
+        return found
 
 
 @dataclass(slots=True)
@@ -65,6 +75,7 @@ def scenes_of(
                 scene.replies[run] = exchange.reply
             scene.remarks += [remark for remark in exchange.remarks if remark not in scene.remarks]
     for scene in scenes:
+        _join_alternatives(scene.steps, len(recordings), reads)
         scene.together = _reordered(scene.steps)
     return scenes
 
@@ -150,6 +161,27 @@ class _Likeness:
             a == b or bool(self.known[run].of(a, self.exchange) & self.own.of(b, self.exchange))
             for (_, a), (_, b) in pairs
         )
+
+
+def _join_alternatives(steps: list[Step], runs: int, reads: frozenset[tuple[str, str | None]]) -> None:
+    """Make one step of two writes of which every recording made exactly one, with at least half of the values alike."""
+    for one in list(steps):
+        for other in list(steps):
+            apart = one is not other and not one.calls.keys() & other.calls.keys()
+            if not apart or len(one.calls) + len(other.calls) != runs or min(one.calls) > min(other.calls):
+                continue
+            names = [(step.first.tool, step.first.action) for step in (one, other)]
+            if names[0] != names[1] and not reads & set(names) and _share_values(one.first, other.first):
+                one.calls.update(other.calls)
+                steps.remove(other)
+                break
+
+
+def _share_values(one: RecordedCall, other: RecordedCall) -> bool:
+    mine = [value for _, value in leaves(one.args or {}) if not trivial(value)]
+    theirs = [value for _, value in leaves(other.args or {}) if not trivial(value)]
+    shared = sum(value in theirs for value in mine)
+    return bool(mine) and bool(theirs) and 2 * shared >= max(len(mine), len(theirs))
 
 
 def _reordered(steps: Sequence[Step]) -> list[list[int]]:

@@ -4,6 +4,7 @@ from typing import Any
 
 from aem_monitor.bootstrap.group import grouped, proposed_name
 from aem_monitor.bootstrap.recorded import Recording
+from aem_monitor.model.jsonvalue import JSON
 from tests.bootstrap.drafting import drafted, loaded, notes, passes, recorded, text_of, turn
 from tests.playing import Call, exchange
 
@@ -100,14 +101,46 @@ def test_a_reference_that_another_recording_does_not_bear_out_is_withdrawn() -> 
     assert passes(loaded(sheet), *runs) == [True, True]
 
 
-def test_a_reply_is_one_that_all_recordings_bear_out() -> None:
-    def run(reply: str) -> Recording:
-        return one(Call("get_total", {}, {"total": 1240, "count": 37}), reply=reply)
+def told(reply: str) -> Recording:
+    return one(Call("get_total", {}, {"total": 1240, "count": 37}), reply=reply)
 
-    runs = [run("There were 37 orders for 1240 EUR."), run("The total is 1240.")]
-    sheet, _ = drafted(*runs)
+
+def test_replies_that_do_not_agree_stand_beside_each_other() -> None:
+    runs = [told("There were 37 orders for 1240 EUR."), told("The total is 1240.")]
+    sheet, checked = drafted(*runs)
+    assert turn(sheet, 2)["alternates"] == [{"response": "The total is ${1.result.total}."}]
+    assert checked.failing == ()
     assert passes(loaded(sheet), *runs) == [True, True]
-    assert "37" not in str(turn(sheet, 2).get("must_mention", ""))
+    assert passes(loaded(sheet), told("The total is 9999.")) == [False]
+
+
+def test_what_not_every_good_reply_says_is_not_demanded() -> None:
+    sheet, checked = drafted(told("There were 37 orders for 1240 EUR."), told("The total is 1240."))
+    assert "${1.result.count}" not in turn(sheet, 2).get("must_mention", ())
+    assert any("not demanded" in line for line in checked.loosened)
+
+
+def test_replies_that_mean_the_same_need_no_alternative() -> None:
+    sheet, _ = drafted(told("The total is 1240 EUR."), told("The total is EUR 1,240."))
+    assert "alternates" not in turn(sheet, 2)
+
+
+def test_another_tool_for_the_same_step_is_an_alternative() -> None:
+    def run(name: str, made: str, **more: JSON) -> Recording:
+        calls = [
+            Call(name, {"order_id": "A-1042", **more}, {"id": made}),
+            Call("notify", {"about": made}, {"ok": True}),
+        ]
+        return one(*calls, said="Make good for A-1042", reply=f"Done: {made}.")
+
+    runs = [run("create_refund", "R-7781"), run("create_voucher", "V-4452", days=30)]
+    sheet, _ = drafted(*runs)
+    assert turn(sheet, 1)["alternates"] == [
+        {"tool_id": "create_voucher", "args": {"order_id": "A-1042", "days": 30}, "result": {"id": "V-4452"}}
+    ]
+    assert "presence" not in turn(sheet, 1)
+    assert turn(sheet, 2)["gold_turn"]["args"] == {"about": "${1.result.id}"}
+    assert passes(loaded(sheet), *runs, run("create_voucher", "V-9001", days=30)) == [True, True, True]
 
 
 def test_calls_with_invented_ids_are_the_same_step() -> None:

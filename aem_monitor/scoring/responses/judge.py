@@ -4,6 +4,7 @@ Facts decide. An inconsistent edit of a text is closer to it than a faithful par
 than a hint of coverage, and only for what carries no fact.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,8 @@ from typing import Final
 from aem_monitor.scoring.responses.claims import SETTLED, Claim, claims, tells_of
 from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
+from aem_monitor.scoring.responses.measures import measure
+from aem_monitor.scoring.responses.rounding import rounds_to
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import Agreement, DateForm, Fact, NameForm, QuantityForm
@@ -19,7 +22,7 @@ from aem_monitor.scoring.values.guards import antonyms, swapped_roles
 from aem_monitor.scoring.values.lexicon import GENERIC
 from aem_monitor.scoring.values.strings import agree_facts
 from aem_monitor.scoring.values.text import compact, coverage, lemmas, surface
-from aem_monitor.scoring.values.words import tokens
+from aem_monitor.scoring.values.words import flat, tokens
 
 _NEXT_TO: Final = 2
 _RELATED: Final = 0.5
@@ -29,6 +32,8 @@ _SUCCESS: Final = frozenset(lemmas("success successful successfully set complete
 _NEW_WORDS: Final = 5
 _STRANGE: Final = 0.4
 """Content words unknown to the reference, and coverage by it below which a statement is about something else."""
+
+_ANSWER: Final = re.compile(r"\W*(?:(?P<yes>yes|yeah|yep|yup)|no|nope|unfortunately)\b(?! (?:problem|worries|matter))")
 
 _COVERED: Final = 0.45
 """Support from which a claim without facts counts as covered."""
@@ -78,10 +83,17 @@ class _Text:
         if fact.kind == "number" and self._numerals(fact):
             return Agreement.SAME
         answers = {agree_facts(fact, other) for other in self.facts}
-        for answer in (Agreement.SAME, Agreement.PROBABLY, Agreement.UNKNOWN):
-            if answer in answers:
-                return answer
-        return Agreement.DIFFERENT
+        if Agreement.SAME in answers or Agreement.PROBABLY in answers:
+            return Agreement.SAME if Agreement.SAME in answers else Agreement.PROBABLY
+        if self._rounded(fact):
+            return Agreement.PROBABLY
+        return Agreement.UNKNOWN if Agreement.UNKNOWN in answers else Agreement.DIFFERENT
+
+    def _rounded(self, fact: Fact) -> bool:
+        """Whether the text states the number more or less precisely."""
+        return isinstance(fact.form, QuantityForm) and any(
+            rounds_to(fact, other) or rounds_to(other, fact) for other in self.facts
+        )
 
     def _numerals(self, fact: Fact) -> bool:
         """Whether a bare number stands in the text as part of something else: of a name, an address, or the year
@@ -136,6 +148,7 @@ def _unsupported(known: _Text, reply: _Text, given: _Text, scorer: Scorer) -> tu
     """The claims of the reply that the reference does not bear out, and whether any fact was only probably borne
     out."""
     found, doubtful = [], False
+    opposed = _opposite_answer(known, reply)
     for claim in reply.claims:
         wrong = []
         for fact in claim.facts:
@@ -146,16 +159,52 @@ def _unsupported(known: _Text, reply: _Text, given: _Text, scorer: Scorer) -> tu
                 doubtful = True
             elif answer is Agreement.DIFFERENT and (not claim.asks or _contradicts(fact, known, reply)):
                 wrong.append(fact)
-        fault = _fact_fault(wrong) or _claim_fault(claim, known) or _strangeness(claim, known, given, scorer)
+            if answer.accepts and not claim.asks and _other_measure(fact, claim, known):
+                wrong.append(fact)
+        fault = (
+            _fact_fault(wrong)
+            or ("negation" if claim is opposed else "")
+            or _claim_fault(claim, known)
+            or _strangeness(claim, known, given, scorer)
+        )
         if fault:
             found.append(replace(claim, facts=tuple(wrong), fault=fault))
     return tuple(found), doubtful
+
+
+def _opposite_answer(known: _Text, reply: _Text) -> Claim | None:
+    """The opening claim of a reply that says yes where the reference says no, or the other way round."""
+    if not known.claims or not reply.claims:
+        return None
+    first, answer = known.claims[0], _ANSWER.match(flat(reply.text))
+    expected = _ANSWER.match(flat(known.text))
+    if answer is None or reply.claims[0].asks:
+        return None
+    denied = (expected is not None and not expected["yes"]) or (expected is None and first.negated)
+    agreed = expected is not None and bool(expected["yes"])
+    return reply.claims[0] if (denied if answer["yes"] else agreed) else None
 
 
 def _fact_fault(wrong: Sequence[Fact]) -> str:
     if not wrong:
         return ""
     return "name" if all(isinstance(fact.form, NameForm) for fact in wrong) else "fact"
+
+
+def _other_measure(fact: Fact, claim: Claim, known: _Text) -> bool:
+    """Whether the reference states the number too, but as the figure of something else, wherever it states it."""
+    if not isinstance(fact.form, QuantityForm):
+        return False
+    said = measure(fact, claim.text)
+    if said is None:
+        return False
+    told = [
+        measure(other, each.text)
+        for each in known.claims
+        for other in each.facts
+        if isinstance(other.form, QuantityForm) and agree_facts(fact, other).accepts
+    ]
+    return bool(told) and all(other is not None and other != said for other in told)
 
 
 def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:

@@ -7,6 +7,11 @@ from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, tokens
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _PROOF: Final = 2
+_SENTENCE: Final = 12
+_SHARE: Final = 0.1
+"""Words in small letters from which a text is a long sentence, and the share of function words that an English one has
+at the least: in prose every second word is one."""
+
 _ENGLISH_TOO: Final = frozenset(listed("a an as do in is no on me so up us we he i or am for to of at by be per"))
 _FOREIGN: Final = (
     frozenset(
@@ -15,7 +20,9 @@ _FOREIGN: Final = (
             "wurde wird haben hat le la les une du est sont pour dans que qui avec sur votre vous nous pas et ce "
             "cette el los las un una es son para con su usted se lo al del ha han como muy il gli di che non sono "
             "della suo nel ed lei os um uma em da foi seu sua voce nao com het een voor van niet zijn uw wij te "
-            "bij naar jest nie na w z och att det som en med har ikke og"
+            "bij naar jest nie na w z och att det som en med har ikke og "
+            "ve bir bu icin ile degil siz sizin yang untuk dengan ini itu anda tidak akan sudah telah ei etta ovat "
+            "teidan este sunt pentru jsem jsou vas az egy nem hogy khong cua toi nao gal ar ir kad su jums"
         )
     )
     - _ENGLISH_TOO
@@ -25,7 +32,8 @@ words."""
 
 
 def is_english(text: str) -> bool:
-    """False for a text mostly in another script, or with more function words of other languages than of English.
+    """False for a text mostly in another script, or with more function words of other languages than of English, or
+    a long sentence with hardly any English function word.
     Names, numbers and codes have no language and count as English."""
     words = [word for word in tokens(text) if not any(char.isdigit() for char in word)]
     letters = [char for word in words for char in word]
@@ -34,4 +42,7 @@ def is_english(text: str) -> bool:
     # Words in capitals are names: "El Paso, La Jolla" is no Spanish.
     small = [flat(word) for word in _WORD.findall(text) if word.islower()]
     foreign = sum(word in _FOREIGN for word in small)
-    return foreign < _PROOF or foreign <= sum(word in STOPWORDS for word in words)
+    english = sum(word in STOPWORDS for word in words)
+    if foreign >= _PROOF and foreign > english:
+        return False
+    return len(small) < _SENTENCE or sum(word in STOPWORDS for word in small) > _SHARE * len(small)

@@ -4,11 +4,13 @@ from typing import Final
 
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses.claims import Claim, action_stem
+from aem_monitor.scoring.responses.rounding import rounds_to
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.context import ValueContext
-from aem_monitor.scoring.values.forms import Fact, NameForm
+from aem_monitor.scoring.values.forms import Fact, NameForm, QuantityForm
 from aem_monitor.scoring.values.lexicon import GENERIC
 from aem_monitor.scoring.values.occurrence import Sought, leaves, says
+from aem_monitor.scoring.values.scan import scan
 from aem_monitor.scoring.values.text import lemmas
 
 _SHARE: Final = 0.6
@@ -20,7 +22,7 @@ def supports(claim: Claim, evidence: JSON, context: ValueContext, scorer: Scorer
     not know."""
     found = list(leaves(evidence))
     if claim.facts:
-        return all(holds(fact, found, context) for fact in claim.facts)
+        return all(holds(fact, found, context, claim.text) for fact in claim.facts)
     words = set(lemmas(claim.text)) - GENERIC
     if claim.action:
         words.add(action_stem(claim.action))
@@ -33,9 +35,22 @@ def supports(claim: Claim, evidence: JSON, context: ValueContext, scorer: Scorer
     return len(words & told) >= _SHARE * len(words)
 
 
-def holds(fact: Fact, found: list[tuple[tuple[str | int, ...], JSON]], context: ValueContext) -> bool:
-    """Whether one of the leaves says a fact."""
+def holds(
+    fact: Fact, found: list[tuple[tuple[str | int, ...], JSON]], context: ValueContext, said_in: str = ""
+) -> bool:
+    """Whether one of the leaves says a fact, or more precisely what it rounds. ``said_in``: the words in which the
+    fact stands ("about $47")."""
     if isinstance(fact.form, NameForm):
         sought = Sought.read(fact.text, context)
         return any(sought.within(leaf) for _, leaf in found if isinstance(leaf, str))
-    return any(says(fact, str(leaf), context) for _, leaf in found if leaf is not None and not isinstance(leaf, bool))
+    texts = [str(leaf) for _, leaf in found if leaf is not None and not isinstance(leaf, bool)]
+    return any(says(fact, text, context) for text in texts) or any(
+        _rounds(fact, text, said_in, context) for text in texts
+    )
+
+
+def _rounds(fact: Fact, text: str, said_in: str, context: ValueContext) -> bool:
+    """Whether a leaf is a number that the fact rounds."""
+    if not isinstance(fact.form, QuantityForm) or not any(char.isdigit() for char in text):
+        return False
+    return any(rounds_to(fact, exact, said_in) for exact in scan(text, context.reference_date))

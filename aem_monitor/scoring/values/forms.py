@@ -193,6 +193,9 @@ def _durations(a: DurationForm, b: DurationForm) -> Agreement:
     return Agreement.DIFFERENT
 
 
+_SCALES_OF_DEGREES: Final = frozenset({"fahrenheit", "celsius"})
+
+
 def _quantities(a: QuantityForm, b: QuantityForm) -> Agreement:
     if a.ordinal != b.ordinal:
         return Agreement.DIFFERENT
@@ -202,6 +205,8 @@ def _quantities(a: QuantityForm, b: QuantityForm) -> Agreement:
             b.dimension,
         ):
             return _magnitudes(a, b)
+        if "angle" in (a.dimension, b.dimension) and {a.dimension, b.dimension} & _SCALES_OF_DEGREES:
+            return _magnitudes(a, b)  # "82 degrees", of whichever scale
         return Agreement.DIFFERENT
     if bool(a.dimension) != bool(b.dimension):
         said = a if a.dimension else b

@@ -36,6 +36,7 @@ _UNIT_AFTER: Final = re.compile(
     r"|hong kong|singapore|taiwan) dollars?"
     r"|chinese yuan|japanese yen|indian rupees?|(?:british|egyptian) pounds?|swiss francs?|kuwaiti dinars?|turkish lira"
     r"|(?:swedish|norwegian|danish) kron(?:a|or|e|er)|czech koruna|philippine pesos?|(?:south )?korean won"
+    r"|(?:miles?|kilomet(?:er|re)s?) (?:per|an) hour|met(?:er|re)s? per second|degrees? (?:fahrenheit|celsius|f|c)"
     r"|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
 )
 _EXPONENT_LIMIT: Final = 60

@@ -37,9 +37,10 @@ volume  3.785411784 gal gallon gallons
 volume  0.2365882365 cup cups
 volume  0.01478676478125 tbsp tablespoon tablespoons
 volume  0.00492892159375 tsp teaspoon teaspoons
-speed   1        kmh kph km/h
-speed   1.609344 mph
-speed   3.6      m/s
+speed   1        kmh kph km/h kilometer_per_hour kilometers_per_hour kilometre_per_hour kilometres_per_hour
+speed   1        kilometers_an_hour kilometres_an_hour
+speed   1.609344 mph mile_per_hour miles_per_hour mile_an_hour miles_an_hour
+speed   3.6      m/s meters_per_second metres_per_second
 data    1        byte bytes
 data    1000     kb kilobyte kilobytes
 data    1000000  mb megabyte megabytes
@@ -49,8 +50,8 @@ power   1        watt watts
 power   1000     kw kilowatt kilowatts
 energy  1        kwh
 energy  1000     mwh
-celsius 1        °c celsius centigrade
-fahrenheit 1     °f fahrenheit
+celsius 1        °c celsius centigrade degrees_celsius degree_celsius degrees_c degree_c
+fahrenheit 1     °f fahrenheit degrees_fahrenheit degree_fahrenheit degrees_f degree_f
 angle   1        ° degree degrees deg
 percent 1        % percent pct pc per_cent
 percent 1/100    basis_points bps

@@ -107,7 +107,7 @@ class _Evaluation:
     def _fit(self, turn: ToolTurn, call: ToolCall) -> Fitness:
         """The fit by golden values; a value that the run may have its own of neither helps nor harms."""
         expectation = GoldenOrOwn(self.run.dialog, self.links[turn.turn_no])
-        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation)
+        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation, turn.threshold)
         try:
             return ActionChecks(self.run.dialog, turn, call, comparer).fit()
         except UnansweredError:
@@ -183,7 +183,7 @@ class _Evaluation:
     ) -> TurnVerdict:
         lifting, explainer = self._means(turn)
         links = self.links[turn.turn_no]
-        comparer = ArgumentComparer(self.oracle.same, turn.match, lifting.expectation(links))
+        comparer = ArgumentComparer(self.oracle.same, turn.match, lifting.expectation(links), turn.threshold)
         checks = ActionChecks(self.run.dialog, turn, call, comparer, explainer).all()
         checks += self._further(TurnKind.TOOL, expected_call(turn), call=call)
         cause = blocked

@@ -64,6 +64,7 @@ class ToolTurn:
     order_tags: frozenset[str] = frozenset()
     presence: Presence = "required"
     alternates: tuple["ToolTurn", ...] = ()
+    threshold: float | None = None
     weight: float = 1.0
     critical: bool = False
     skip: bool = False
@@ -345,6 +346,7 @@ def _tool_turn(form: ToolTurnForm, index: int) -> ToolTurn:
         tags=form.tags,
         order_tags=frozenset(tag for tag in form.tags if ORDER_TAG.fullmatch(tag)),
         presence=form.presence,
+        threshold=form.threshold,
         weight=form.weight,
         critical=form.critical,
         skip=form.skip,

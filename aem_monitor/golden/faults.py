@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from aem_monitor.document import Document, key_path
 from aem_monitor.errors import DocumentError, GoldenError
-from aem_monitor.golden.form import NOT_BUILT_KEYS, DialogForm
+from aem_monitor.golden.form import DialogForm
 from aem_monitor.golden.matchers import MATCHER_NAMES
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.validation import did_you_mean, known_keys
@@ -116,8 +116,6 @@ def _message(detail: ErrorDetails, path: JSONPath) -> str:
 
 def _unknown_key(loc: tuple[str | int, ...]) -> str:
     key = str(loc[-1])
-    if key in NOT_BUILT_KEYS:
-        return f"{key} ({NOT_BUILT_KEYS[key]}) is not built yet; remove it"
     known = known_keys(DialogForm, loc[:-1])
     if key in known:
         return "this key belongs to another kind of turn; remove it"

@@ -12,9 +12,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, W
 
 from aem_monitor.golden.matchers import MatcherForm
 
-NOT_BUILT_KEYS: Final = {"threshold": "a threshold of one turn"}
-"""Keys that the format names and that nothing scores yet; refused with a message of their own."""
-
 MAX_ALTERNATES: Final = 10
 MAX_VARIANTS: Final = 10
 """Each costs one more evaluation of a run that does not pass."""
@@ -173,6 +170,9 @@ class ToolTurnForm(_Form):
     tags: Texts = Field((), description="OrderInvariant_x: turns of one exchange with this tag come in any order.")
     presence: Literal["required", "optional", "forbidden"] = "required"
     effect: Literal["read", "write"] | None = None
+    threshold: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = Field(
+        None, description="Least similarity of free text among the arguments; default: the configured one."
+    )
     weight: Weight = 1.0
     critical: bool = False
     skip: bool = False

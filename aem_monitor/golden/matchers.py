@@ -1,7 +1,7 @@
 """How one argument of an expected call is compared where the default of its type is not what is wanted.
 
 The forms and their meaning are those of ``deploy/docs/golden-dialogs.md``. An argument without a matcher is compared by
-the type of its golden value. A matcher that is not built is refused, never ignored.
+the type of its golden value. What is no matcher is refused, never ignored.
 """
 
 from typing import Annotated, Any, Final, Literal, TypeAlias

@@ -98,11 +98,13 @@ class Literally:
 
 @dataclass(frozen=True, slots=True)
 class ArgumentComparer:
-    """Compares the arguments of one expected call. ``same(actual, expected)`` compares two leaves."""
+    """Compares the arguments of one expected call. ``same(actual, expected)`` compares two leaves; ``threshold`` is the
+    least similarity of free text in this call, None leaves it to the comparer."""
 
     same: Same
     match: Mapping[str, Matcher] = field(default_factory=dict)
     expectation: Expectation = field(default_factory=Literally)
+    threshold: float | None = None
 
     def compare(
         self,
@@ -122,6 +124,11 @@ class ArgumentComparer:
         return frozenset(
             other for matcher in self.match.values() if isinstance(matcher, Parallel) for other in matcher.parallel
         )
+
+    def _same(
+        self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None
+    ) -> Comparison:
+        return self.same(actual, expected, kind, self.threshold if threshold is None else threshold)
 
     def _tree(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
         matcher = self.match.get(".".join(str(step) for step in path if isinstance(step, str)))
@@ -148,7 +155,7 @@ class ArgumentComparer:
         best: Comparison | None = None
         shown = expected
         for alternative in self.expectation.alternatives(path, expected):
-            comparison = self.same(actual, alternative)
+            comparison = self._same(actual, alternative)
             if comparison.equivalent:
                 return Agreement(comparison.score, uncertain=comparison.uncertain, rule=comparison.rule)
             if best is None:
@@ -166,7 +173,7 @@ class ArgumentComparer:
             return Agreement(1.0, rule="ignored")
         if isinstance(matcher, AnyOf):
             attempts = [self._plain(path, expected, actual)]
-            attempts += [_judged(self.same(actual, choice), path, choice, actual) for choice in matcher.any_of]
+            attempts += [_judged(self._same(actual, choice), path, choice, actual) for choice in matcher.any_of]
             return max(attempts, key=lambda attempt: (attempt.holds, attempt.cause is not None, attempt.score))
         if isinstance(matcher, InAnyOrder):
             return self._unordered(path, expected, actual)
@@ -186,7 +193,7 @@ class ArgumentComparer:
             return self._member(matcher, path, wanted, actual)
         kind = _KIND_OF.get(type(matcher))
         if kind is not None:
-            judged = [_judged(self.same(actual, value, kind), path, value, actual) for value in wanted]
+            judged = [_judged(self._same(actual, value, kind), path, value, actual) for value in wanted]
             best = max(judged, key=lambda one: (one.holds, one.score))
             return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
         return self._plain(path, expected, actual)
@@ -194,7 +201,7 @@ class ArgumentComparer:
     def _free_text(self, matcher: FreeText, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
         """A threshold of its own is about likeness alone: what a guard refuses stays refused."""
         threshold = None if matcher.text is True else matcher.text.threshold
-        judged = [_judged(self.same(actual, value, "paraphrase", threshold), path, value, actual) for value in wanted]
+        judged = [_judged(self._same(actual, value, "paraphrase", threshold), path, value, actual) for value in wanted]
         best = max(judged, key=lambda one: (one.holds, one.score))
         return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
 
@@ -202,7 +209,7 @@ class ArgumentComparer:
         """The golden member as written, or in other spelling if no other member is written or spelt so."""
         members = [*wanted, *matcher.enum]
         named = [member for member in members if identical(actual, member)] or [
-            member for member in members if self.same(actual, member, "identifier").equivalent
+            member for member in members if self._same(actual, member, "identifier").equivalent
         ]
         holds = bool(named) and all(any(identical(member, value) for value in wanted) for member in named)
         return Agreement(1.0, rule="enum") if holds else self._unless_unknown(path, wanted[0], actual, "enum")
@@ -268,7 +275,7 @@ class ArgumentComparer:
         rows = [[list(row) for row in zip(*side, strict=True)] for side in columns]
         if matcher.ignore_identity:
             rows = [
-                [row for row in side if not all(self.same(row[0], cell).equivalent for cell in row[1:])]
+                [row for row in side if not all(self._same(row[0], cell).equivalent for cell in row[1:])]
                 for side in rows
             ]
         return self._matched_rows((name,), rows[0], rows[1])

@@ -75,7 +75,7 @@ class Oracle:
             context = self._context if threshold is None else replace(self._context, threshold=threshold)
             known = compare_values(actual, expected, context, self._scorer, kind)
             self._known[key] = known
-        return self._settle(known, "value", _text(expected), _text(actual))
+        return self._settle(known, "value", _text(expected), _text(actual), threshold)
 
     def mentioned(self, text: str, wanted: str) -> Comparison:
         """Whether ``wanted`` is said in ``text``, in any equivalent form. Raises ``UnansweredError``."""
@@ -102,7 +102,12 @@ class Oracle:
         return () if trivial(value) else occurrences(value, within, self._context)
 
     def _settle(
-        self, comparison: Comparison, kind: Literal["value", "mention"], expected: str, actual: str
+        self,
+        comparison: Comparison,
+        kind: Literal["value", "mention"],
+        expected: str,
+        actual: str,
+        threshold: float | None = None,
     ) -> Comparison:
         if not comparison.uncertain or self._expert is None:
             return comparison
@@ -114,7 +119,7 @@ class Oracle:
         score = self._answers[question.key]
         if score is None:
             raise UnansweredError(question)
-        holds = score >= self._context.threshold
+        holds = score >= (self._context.threshold if threshold is None else threshold)
         return Comparison(holds, score, uncertain=False, rule=self._expert)
 
 

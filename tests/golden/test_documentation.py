@@ -3,7 +3,6 @@ from pathlib import Path
 
 import pytest
 
-from aem_monitor.golden.form import NOT_BUILT_KEYS
 from aem_monitor.golden.lint import RULES
 from aem_monitor.golden.load import parse_dialog
 from aem_monitor.golden.matchers import MATCHER_NAMES
@@ -34,8 +33,3 @@ def test_the_tables_list_what_there_is() -> None:
     assert rows(DIALOGS, "What lint finds") == list(RULES)
     assert rows(DIALOGS, "Arguments") == list(MATCHER_NAMES)
     assert rows(RECOGNITION, "Outcomes") == list(OUTCOMES)
-
-
-@pytest.mark.parametrize("word", [*NOT_BUILT_KEYS])
-def test_what_is_not_built_is_named(word: str) -> None:
-    assert f"`{word}`" in DIALOGS

@@ -66,3 +66,13 @@ def test_the_threshold_of_a_text_decides_in_both_directions() -> None:
 def test_no_threshold_lets_a_guard_pass() -> None:
     assert not holds({"text": {"threshold": 0.0}}, "Refund 20 dollars", "Refund 30 dollars")
     assert not holds({"text": {"threshold": 0.0}}, "The customer wants a refund", "The customer does not want a refund")
+
+
+def test_a_turn_may_have_a_threshold_and_a_text_its_own() -> None:
+    near = "Package damaged, refund wanted by a customer who is upset about shipping"
+    golden, actual = {"note": REASON}, {"note": near}
+    own: dict[str, Matcher] = {"note": _FORM.validate_python({"text": {"threshold": 0.05}})}
+    strict = ArgumentComparer(_ORACLE.same, threshold=1.0)
+    assert not strict.compare("note", golden, actual).holds
+    assert ArgumentComparer(_ORACLE.same, threshold=0.05).compare("note", golden, actual).holds
+    assert ArgumentComparer(_ORACLE.same, own, threshold=1.0).compare("note", golden, actual).holds

@@ -120,7 +120,7 @@ class _Evaluation:
         """
         links = self.links[turn.turn_no]
         found: dict[str, list[JSON]] = {}
-        for (name, *_), value in leaves(turn.args):
+        for (name, *_), value in leaves(turn.args) if turn.args else ():
             values = found.setdefault(str(name), [])
             with suppress(LookupError):
                 values.append(self.run.dialog.golden_form(value))

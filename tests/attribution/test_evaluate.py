@@ -311,3 +311,9 @@ def test_the_call_of_a_failed_call_left_nothing_behind_is_declared() -> None:
     result = judged(dialog, exchange("Go.", calls, "Done."))
     assert words(result) == {1: "root tool_mismatch not_called", 2: "cascade of 1"}
     assert entry(result, 2).basis is Basis.DECLARED
+
+
+def test_a_call_without_arguments_that_never_came_is_not_called() -> None:
+    dialog = golden([user("Go"), tool(1, "reset"), agent(2, "Done.")])
+    result = judged(dialog, exchange("Go", [Call("wipe")], "Done."))
+    assert words(result)[1] == "root tool_mismatch not_called"

@@ -1,5 +1,5 @@
 # make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: print and exit)
-# make test    the whole test suite, with a real Apache Kafka and a real Prometheus
+# make test    the whole test suite, with a real Apache Kafka, Prometheus and PostgreSQL
 # make bench   what replay costs, as a ratio to bare protobuf parsing (ARGS='--spans 20000 --rounds 1': quickly)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
 # make lint types docs clean

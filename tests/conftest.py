@@ -10,6 +10,7 @@ import pytest
 
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
+from tests.services.postgresql import SERVER_VARIABLE, PostgresqlServer
 from tests.services.prometheus import PrometheusServer
 from tests.services.prometheus import promtool as locate_promtool
 
@@ -51,6 +52,17 @@ def kafka_broker() -> Iterator[KafkaBroker]:
         pytest.skip(str(error))
     yield broker
     broker.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgresqlServer]:
+    """A running PostgreSQL for all tests: the one named by ``AEM_TEST_POSTGRESQL``, else one of our own."""
+    try:
+        server = PostgresqlServer(external=os.environ.get(SERVER_VARIABLE) or None)
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
+    yield server
+    server.close()
 
 
 @pytest.fixture

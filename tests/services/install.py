@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, and fetch their files.
+"""Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, PostgreSQL, and fetch their files.
 
 Run from the project's root: ``python -m tests.services.install``. As root it installs Debian packages that are
 missing; otherwise it says which. Exit code 0 when everything is there, 1 when something is missing.
@@ -12,6 +12,7 @@ import sys
 
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, kafka_libraries
+from tests.services.postgresql import SERVER_VARIABLE, postgresql_binaries
 from tests.services.prometheus import prometheus_binary, promtool
 
 PACKAGES = {"java": "default-jre-headless", "mvn": "maven"}
@@ -26,6 +27,8 @@ def install_packages() -> list[str]:
     """Install the Debian packages of missing commands where that is allowed; return those still missing."""
     commands = [] if os.environ.get(BOOTSTRAP_VARIABLE) else [name for name in PACKAGES if shutil.which(name) is None]
     missing = [PACKAGES[name] for name in commands]
+    if not os.environ.get(SERVER_VARIABLE) and not _has_postgresql():
+        missing.append("postgresql")
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
         return missing
     # The package lists are also needed by "apt-get download prometheus", which a fresh image has never fetched.
@@ -33,6 +36,14 @@ def install_packages() -> list[str]:
     if missing:
         _apt_get("install", "--no-install-recommends", *missing)
     return []
+
+
+def _has_postgresql() -> bool:
+    try:
+        postgresql_binaries()
+    except ServiceUnavailableError:
+        return False
+    return True
 
 
 def main() -> int:
@@ -44,6 +55,8 @@ def main() -> int:
     services = [prometheus_binary, promtool]
     if not os.environ.get(BOOTSTRAP_VARIABLE):
         services.append(kafka_libraries)
+    if not os.environ.get(SERVER_VARIABLE):
+        services.append(postgresql_binaries)
     for locate in services:
         try:
             print(f"{locate.__name__}: {locate()}")

@@ -31,9 +31,16 @@ def _die_with_parent() -> None:
 
 
 class ServerProcess:
-    """One run of a server; its output goes to ``log``."""
+    """One run of a server, as ``user`` where it is given; its output goes to ``log``."""
 
-    def __init__(self, name: str, command: Sequence[str], log: Path, env: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+    ) -> None:
         self.name = name
         self.log = log
         with log.open("ab") as output:
@@ -43,6 +50,7 @@ class ServerProcess:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env=None if env is None else dict(env),
+                user=user,
                 preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509
             )
 

@@ -1,16 +1,9 @@
-"""The store on PostgreSQL keeps the contract: the same code, no statement of its own.
+"""The store on PostgreSQL keeps the contract: the same code, no statement of its own."""
 
-Runs where ``AEM_TEST_POSTGRESQL`` names a server and a role that may create databases, for example
-``postgresql+psycopg://aem@127.0.0.1:5432/postgres``.
-"""
-
-import os
-import secrets
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -18,30 +11,20 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from aem_monitor.errors import StoreError
 from aem_monitor.store import Store
 from aem_monitor.store.schema import METADATA
+from tests.services.postgresql import PostgresqlServer
 from tests.store.contract import StoreContract
 
-SERVER = os.environ.get("AEM_TEST_POSTGRESQL", "")
 
-needs_server = pytest.mark.skipif(not SERVER, reason="AEM_TEST_POSTGRESQL names no server")
-
-
-@needs_server
+@pytest.mark.service
 class TestPostgresql(StoreContract):
     @pytest.fixture
-    def url(self) -> Iterator[str]:
-        name = f"aem_test_{secrets.token_hex(6)}"
-        server = create_engine(SERVER, isolation_level="AUTOCOMMIT")
-        with server.connect() as connection:
-            connection.execute(text(f"CREATE DATABASE {name}"))
-        yield make_url(SERVER).set(database=name).render_as_string(hide_password=False)
-        with server.connect() as connection:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-        server.dispose()
+    def url(self, postgresql_server: PostgresqlServer) -> Iterator[str]:
+        with postgresql_server.database() as url:
+            yield url
 
 
-@needs_server
 def test_a_server_that_is_not_there_is_reported_without_its_password() -> None:
-    nowhere = make_url(SERVER).set(host="127.0.0.1", port=1, password="hunter2")
+    nowhere = make_url("postgresql+psycopg://aem:hunter2@127.0.0.1:1/postgres")
     with pytest.raises(StoreError, match="can be reached") as caught:
         Store(nowhere.render_as_string(hide_password=False))
     assert caught.value.reason == "unavailable"

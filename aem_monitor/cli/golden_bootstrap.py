@@ -1,5 +1,6 @@
 """``aem-monitor golden bootstrap``: a draft of a golden dialog from recorded conversations."""
 
+import json
 import re
 import sys
 from argparse import ArgumentParser, Namespace
@@ -78,8 +79,8 @@ def bootstrap(arguments: Namespace) -> int:
             name += "-2"
         written.add(name)
         sheet, checked = _draft(group, found.definitions, name, existing)
-        text = write_yaml(sheet.value(), sheet.comments())
         target = _target(arguments, existing, name)
+        text = _text(sheet, target)
         if target is None:
             write_text(text)
         else:
@@ -159,6 +160,19 @@ def _draft(
     scorer = EmbeddedScorer()
     drafter = Drafter(group, definitions, AssemblySettings().split_tool, scorer, name, note, existing)
     return drafter.draft(Judge(scorer))
+
+
+def _text(sheet: Sheet, target: Path | None) -> str:
+    """The file's text; JSON has no place for comments. Raises where it would not load, such as for its size."""
+    file = str(target) if target is not None else "the draft.yaml"
+    if file.endswith(".json"):
+        text = json.dumps(sheet.value(), indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = write_yaml(sheet.value(), sheet.comments())
+    parsed = parse_dialog(text.encode(), file)
+    if not isinstance(parsed, tuple):
+        raise DialogFaultsError(parsed)
+    return text
 
 
 def _target(arguments: Namespace, existing: Existing | None, name: str) -> Path | None:

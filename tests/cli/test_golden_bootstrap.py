@@ -113,3 +113,9 @@ def test_recordings_of_another_script_are_not_added(tmp_path: Path, capsys: Capt
 def test_without_message_contents_there_is_nothing_to_draft_from(capsys: Capture) -> None:
     assert main(["golden", "bootstrap", str(TRACES / "pydantic-ai" / "nocontent-refund.json")]) == 2
     assert "the user's message of exchange 1 was not captured" in capsys.readouterr().err
+
+
+def test_a_json_dialog_stays_json(tmp_path: Path) -> None:
+    path = tmp_path / "refund.json"
+    assert main(["golden", "bootstrap", str(REFUND), "-o", str(path)]) == 0
+    assert load_dialogs([path])

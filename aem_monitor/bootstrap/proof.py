@@ -14,8 +14,8 @@ from aem_monitor.bootstrap.recorded import RecordedCall
 from aem_monitor.bootstrap.script import Scene
 from aem_monitor.golden.dialog import Dialog, ToolTurn, UserTurn
 from aem_monitor.golden.load import dialog_from
-from aem_monitor.golden.reference import JSONPath, Reference, parse_reference, resolve, spoken
-from aem_monitor.model.conversation import NOT_CAPTURED
+from aem_monitor.golden.reference import JSONPath, Reference, parse_reference, references_in, resolve, spoken
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses import facts
 from aem_monitor.scoring.values import Fact, ValueContext, occurrences, trivial
@@ -86,6 +86,11 @@ def proofs_of(scenes: Sequence[Scene], numbering: Numbering, runs: Mapping[int, 
     """The proofs of a script over all its recordings, each with the context of its own day."""
     proofs = Proofs()
     found: dict[int, dict[JSONPath, list[Origin]]] = {}
+    golden = {
+        numbering.of[number, at]: step.first.result
+        for number, scene in enumerate(scenes)
+        for at, step in enumerate(scene.steps)
+    }
     for run, context in runs.items():
         dialog = dialog_from(literal(scenes, numbering, run), f"recording {run + 1}")
         links = links_of(dialog, context)
@@ -95,14 +100,22 @@ def proofs_of(scenes: Sequence[Scene], numbering: Numbering, runs: Mapping[int, 
                 for path, value in leaves(turn.args):
                     origin = _origin(dialog, value, linked.lifts.get(path, ()), context)
                     found.setdefault(turn_no, {}).setdefault(path, []).append(origin)
-                    if isinstance(value, str) and not origin.turns and turn_no not in proofs.arguments:
+                    if isinstance(value, str) and not origin.turns:
                         written = _with_references(dialog, turn, value, context)
                         if written != value:
                             proofs.texts.setdefault(turn_no, {}).setdefault(path, written)
             else:
                 proofs.facts[turn_no, run] = _facts(dialog, linked, context)
     for turn_no, by_path in found.items():
-        proofs.arguments[turn_no] = {path: _common(origins) for path, origins in by_path.items()}
+        proofs.arguments[turn_no] = {path: _written(_common(origins), golden) for path, origins in by_path.items()}
+    proofs.texts = {
+        turn_no: {path: text for path, text in by_path.items() if _all_there(text, golden)}
+        for turn_no, by_path in proofs.texts.items()
+    }
+    proofs.facts = {
+        key: [(fact, _written(origin, golden)) for fact, origin in found_facts]
+        for key, found_facts in proofs.facts.items()
+    }
     return proofs
 
 
@@ -212,6 +225,26 @@ def _writable(place: Place) -> bool:
     """Whether a reference can spell the place."""
     read = parse_reference(spelled(place))
     return read is not None and (read.turn_no, read.path) == place
+
+
+def _written(origin: Origin, golden: Mapping[int, Captured]) -> Origin:
+    """Without places that the golden results, those of the first recording that made each call, do not have."""
+    return Origin(tuple(place for place in origin.places if _is_there(place, golden)), origin.turns)
+
+
+def _all_there(text: str, golden: Mapping[int, Captured]) -> bool:
+    return all(_is_there((reference.turn_no, reference.path), golden) for reference in references_in(text))
+
+
+def _is_there(place: Place, golden: Mapping[int, Captured]) -> bool:
+    result = golden.get(place[0], NOT_CAPTURED)
+    if result is NOT_CAPTURED:
+        return True
+    try:
+        resolve(place[1], result)
+    except LookupError:
+        return False
+    return True
 
 
 def _common(origins: Sequence[Origin]) -> Origin:

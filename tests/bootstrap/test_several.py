@@ -169,3 +169,15 @@ def test_conversations_with_other_user_messages_are_other_dialogs() -> None:
 def test_comments_do_not_depend_on_the_run() -> None:
     runs: list[Any] = [paid("credit_card_4411", "credit_card_4411"), paid("credit_card_5522", "credit_card_9933")]
     assert text_of(drafted(*runs)[0]) == text_of(drafted(*runs)[0])
+
+
+def test_a_place_that_the_golden_result_does_not_have_is_no_reference() -> None:
+    runs = [
+        one(Call("get_user", {}, "unknown")),
+        one(
+            Call("get_user", {}, {"card": "credit_card_4411"}), Call("pay", {"with": "credit_card_4411"}, {"ok": True})
+        ),
+    ]
+    sheet, _ = drafted(*runs)
+    assert turn(sheet, 2)["gold_turn"]["args"] == {"with": "credit_card_4411"}
+    assert False not in passes(loaded(sheet), *runs)

@@ -35,15 +35,19 @@ _NOT_NAMES: Final = frozenset(
 def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
     text = text[:MAX_CHARS]
     found = [fact for fact in scan(text, context.reference_date) if _states(fact, text)]
-    for fact in (*_quoted(text), *_names(text)):
-        # "Toy Story 4" is one name, not a name and a number.
-        found = [
-            other
-            for other in found
-            if not (other.kind == "number" and fact.start <= other.start and other.end <= fact.end)
-        ]
-        if not any(fact.start < other.end and other.start < fact.end for other in found):
+    named = [*_quoted(text), *_names(text)]
+    inside = bytearray(len(text))
+    for fact in named:
+        inside[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
+    # "Toy Story 4" is one name, not a name and a number.
+    found = [fact for fact in found if fact.kind != "number" or not all(inside[fact.start : fact.end])]
+    taken = bytearray(len(text))
+    for fact in found:
+        taken[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
+    for fact in named:
+        if not any(taken[fact.start : fact.end]):
             found.append(fact)
+            taken[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
     return tuple(sorted(found, key=lambda fact: fact.start))
 
 

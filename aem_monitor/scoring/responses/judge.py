@@ -33,6 +33,9 @@ _NEW_WORDS: Final = 5
 _STRANGE: Final = 0.4
 """Content words unknown to the reference, and coverage by it below which a statement is about something else."""
 
+_MAX_FACTS: Final = 250
+"""Different facts from which a text is a table that no rule for replies can judge."""
+
 _ANSWER: Final = re.compile(r"\W*(?:(?P<yes>yes|yeah|yep|yup)|no|nope|unfortunately)\b(?! (?:problem|worries|matter))")
 
 _COVERED: Final = 0.45
@@ -64,25 +67,38 @@ class _Text:
     words: frozenset[str]
     lemmas: frozenset[str]
     compact: str
+    different: tuple[Fact, ...]
+    """The facts, each form once."""
+    answers: dict[Fact, Agreement]
+    """What has been looked up already: texts repeat their facts."""
 
     @classmethod
     def read(cls, text: str, context: ValueContext) -> "_Text":
+        stated = facts(text, context)
         return cls(
             text,
             claims(text, context),
-            facts(text, context),
+            stated,
             frozenset(tokens(text)),
             frozenset(lemmas(text)),
             compact(text),
+            tuple({fact.form: fact for fact in reversed(stated)}.values()),
+            {},
         )
 
     def says(self, fact: Fact) -> Agreement:
         """How well the text supports a fact: SAME, PROBABLY, UNKNOWN or DIFFERENT."""
+        key = replace(fact, start=0, end=0)
+        if key not in self.answers:
+            self.answers[key] = self._says(fact)
+        return self.answers[key]
+
+    def _says(self, fact: Fact) -> Agreement:
         if isinstance(fact.form, NameForm):
             return self._names(fact.form)
         if fact.kind == "number" and self._numerals(fact):
             return Agreement.SAME
-        answers = {agree_facts(fact, other) for other in self.facts}
+        answers = {agree_facts(fact, other) for other in self.different}
         if Agreement.SAME in answers or Agreement.PROBABLY in answers:
             return Agreement.SAME if Agreement.SAME in answers else Agreement.PROBABLY
         if self._rounded(fact):
@@ -92,7 +108,7 @@ class _Text:
     def _rounded(self, fact: Fact) -> bool:
         """Whether the text states the number more or less precisely."""
         return isinstance(fact.form, QuantityForm) and any(
-            rounds_to(fact, other) or rounds_to(other, fact) for other in self.facts
+            rounds_to(fact, other) or rounds_to(other, fact) for other in self.different
         )
 
     def _numerals(self, fact: Fact) -> bool:
@@ -128,6 +144,8 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
         return ResponseJudgement(None, None, scorer.score([(reference, response)])[0], True)
     known = _Text.read(reference, context)
     reply = _Text.read(response, context)
+    if max(len(known.different), len(reply.different)) > _MAX_FACTS:
+        return ResponseJudgement(None, None, scorer.score([(reference, response)])[0], True)
     given = _Text.read("\n".join(context.given), context)
     unsupported, doubtful = _unsupported(known, reply, given, scorer)
     missing, open_ends, coverage = _missing(known, reply, given, context, scorer)
@@ -210,7 +228,7 @@ def _other_measure(fact: Fact, claim: Claim, known: _Text) -> bool:
 def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:
     """Whether the reference states a fact of the same kind that the reply does not state: the two stand for one
     another."""
-    return any(_family(other) == _family(fact) and not reply.says(other).accepts for other in known.facts)
+    return any(_family(other) == _family(fact) and not reply.says(other).accepts for other in known.different)
 
 
 def _claim_fault(claim: Claim, known: _Text) -> str:

@@ -28,6 +28,7 @@ from aem_monitor.scoring.values.datewords import (
     year_of,
 )
 from aem_monitor.scoring.values.forms import DateForm, Fact
+from aem_monitor.scoring.values.holidays import PATTERN as HOLIDAYS
 from aem_monitor.scoring.values.spoken_dates import late_spoken_rules, spoken_rules
 
 
@@ -294,15 +295,47 @@ def scan_dates(text: str, original: str, reference: date | None, *, expected: bo
     """Dates and periods in a folded text, best rule first. ``expected`` also reads what is a date only where one is
     due ("8th", "3/7", "2024", "20161016")."""
     calendar = Calendar(reference)
-    rules = (
-        *spoken_rules(),
-        *_RULES,
-        *late_spoken_rules(expected=expected),
-        *(_EXPECTED_RULES if expected else ()),
-    )
-    for pattern, build in rules:
+    open_gates = {gate for gate, pattern in _GATES.items() if pattern.search(text)}
+    for gate, pattern, build in _GATED_WHERE_EXPECTED if expected else _GATED:
+        if gate not in open_gates:
+            continue
         for match in pattern.finditer(text):
             form = build(calendar, match)
             if form is not None:
                 form, start = _moved(form, text, match.start())
                 yield Fact("date", original[start : match.end()], start, match.end(), form)
+
+
+_GATES: Final = {
+    "month": re.compile(rf"\b(?:{MONTH}|month)"),
+    "weekday": re.compile(rf"\b{WEEKDAY}"),
+    "digit": re.compile(r"\d"),
+    "word": re.compile(
+        r"\d{4}|\d(?:st|nd|rd|th)|\d[qs'’]|'\d\d|\b(?:[qhw]|fy) ?\d"
+        rf"|\b(?:{WHICH}|{ORDINAL}|today|later|earlier|tomor|yester|tonight|tmr|now|moment|present|current|week|day|month"
+        r"|quarter|qtr|half|year|decade|centur|fortnight|ago|spring|summer|autumn|fall|winter|eo[wmqy]|[ymqw]td|rest"
+        r"|remain"
+        r"|end|every|each|once|one time|per|daily|bi-?|hourly|annual|asap|as soon|right|straight|immediate|nineteen"
+        rf"|eighteen|twent|two thousand|thirt|fort|fift|sixt|sevent|eight|ninet|fiscal|financial|fy|{HOLIDAYS})"
+    ),
+}
+"""Cheap tests that spare most texts most rules: without the name of a month, no rule that needs one is tried."""
+
+
+def _gate(source: str) -> str:
+    if MONTH in source:
+        return "month"
+    if WEEKDAY in source:
+        return "weekday"
+    words = re.sub(r"\(\?P<\w+>|\(\?P=\w+\)|\\w", "", source)
+    return "word" if re.search(r"[a-z]{2}", words) else "digit"
+
+
+_GATED: Final = tuple(
+    (_gate(pattern.pattern), pattern, build)
+    for pattern, build in (*spoken_rules(), *_RULES, *late_spoken_rules(expected=False))
+)
+_GATED_WHERE_EXPECTED: Final = tuple(
+    (_gate(pattern.pattern), pattern, build)
+    for pattern, build in (*spoken_rules(), *_RULES, *late_spoken_rules(expected=True), *_EXPECTED_RULES)
+)

@@ -153,6 +153,8 @@ _CONTINENTS: Final = {
     "antarctica": "AN",
 }
 _NAME: Final = re.compile(r"[^a-z]+")
+_LEADING: Final = ("the ", "city of ", "state of ")
+_SAINT: Final = re.compile(r"\bst\b")
 _MILLION: Final = 1000
 _DOMINANT: Final = 8
 """A city this many times larger than its namesakes is the one that the bare name means."""
@@ -160,8 +162,9 @@ _DOMINANT: Final = 8
 
 def _key(name: str) -> str:
     key = _NAME.sub(" ", flat(name).replace("'", "").replace("&", " and ")).strip()
-    key = re.sub(r"^(?:the|city of|state of) ", "", key)
-    return re.sub(r"\bst\b", "saint", key)
+    if key.startswith(_LEADING):
+        key = key.removeprefix("the ").removeprefix("city of ").removeprefix("state of ")
+    return _SAINT.sub("saint", key) if "st" in key else key
 
 
 @cache

@@ -39,11 +39,9 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     from_end = list(scan_places_from_end(folded, original))
     numbers = list(scan_numbers(folded, original))
     # "1.3e6", "115usd" and "2mil" look like identifiers but are numbers to the last character.
-    identifiers = [
-        fact
-        for fact in scan_identifiers(folded, original)
-        if not any(number.start <= fact.start and fact.end <= number.end for number in numbers)
-    ]
+    in_numbers = _Extents(len(folded), numbers)
+    identifiers = [fact for fact in scan_identifiers(folded, original) if not in_numbers.enclose(fact)]
+    in_identifiers = _Extents(len(folded), identifiers)
     layers = (
         from_end,
         *(() if expected == "number" else _dates_and_times(folded, original, reference, expected)),
@@ -52,20 +50,35 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
         numbers,
     )
     found: list[Fact] = []
+    taken = bytearray(len(folded))
     for layer in layers:
         for fact in layer:
-            if any(fact.start < other.end and other.start < fact.end for other in found):
+            if any(taken[fact.start : fact.end]):
                 continue
-            if fact.kind != "identifier" and any(
-                other.start <= fact.start
-                and fact.end <= other.end
-                and (other.end - other.start) > (fact.end - fact.start)
-                for other in identifiers
-            ):
+            if fact.kind != "identifier" and in_identifiers.enclose(fact, longer=True):
                 continue
             found.append(fact)
+            taken[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
     found.sort(key=lambda fact: fact.start)
     return _with_years(tuple(found), reference)
+
+
+class _Extents:
+    """Which fact of a list covers a place; the facts are looked up in constant time, so that a long text costs no more
+    than its length."""
+
+    def __init__(self, length: int, facts: list[Fact]) -> None:
+        self._ends: dict[int, tuple[int, int]] = {}
+        for fact in facts if length else ():
+            for place in range(fact.start, fact.end):
+                known = self._ends.get(place)
+                if known is None or known[1] - known[0] < fact.end - fact.start:
+                    self._ends[place] = (fact.start, fact.end)
+
+    def enclose(self, fact: Fact, *, longer: bool = False) -> bool:
+        """Whether a fact of the list holds the whole of another; ``longer``: and more."""
+        start, end = self._ends.get(fact.start, (0, -1))
+        return fact.end <= end and (not longer or end - start > fact.end - fact.start)
 
 
 def _dates_and_times(
@@ -74,11 +87,9 @@ def _dates_and_times(
     """Dates before times, save that "tonight" is a part of "tonight at 8"."""
     times = list(scan_times(folded, original, bare_hours=expected == "time"))
     clocks = [time for time in times if isinstance(time.form, TimeForm) and time.form.readings]
-    dates = [
-        fact
-        for fact in scan_dates(folded, original, reference, expected=expected == "date")
-        if not any(clock.start <= fact.start and fact.end <= clock.end for clock in clocks)
-    ]
+    in_clocks = _Extents(len(folded), clocks)
+    found = scan_dates(folded, original, reference, expected=expected == "date")
+    dates = [fact for fact in found if not in_clocks.enclose(fact)]
     return dates, times
 
 
@@ -117,10 +128,11 @@ def _with_years(facts: tuple[Fact, ...], reference: date | None) -> tuple[Fact, 
     ]
     if len(years) != 1 or not open_periods:
         return facts
+    undated = set(open_periods)
     year = _bare_year(years[0])
     dated = []
     for fact in facts:
-        if fact in open_periods:
+        if fact in undated:
             name, number = next(iter(fact.form.fields))  # type: ignore[union-attr]
             words = {"q": f"q{number} {year}", "h": f"h{number} {year}", "m": f"{year}-{number:02d}"}[name]
             form = next(scan_dates(words, words, reference)).form

@@ -21,6 +21,8 @@ _MAX_FORMS: Final = 200
 """Different facts of one family that are looked at: a text with more is a table, and pairs of them grow with the
 square."""
 
+_PREFIXED: Final = 5
+
 _ROLES: Final = re.compile(
     r"\bfrom\s+(?P<source>[\w'.&-]+(?:\s+[\w'.&-]+){0,3}?)\s+to\s+(?P<target>[\w'.&-]+(?:\s+[\w'.&-]+){0,2})"
 )
@@ -78,10 +80,21 @@ def antonyms(a: str, b: str) -> tuple[str, str] | None:
     words_a, words_b = Counter(tokens(a)), Counter(tokens(b))
     only_b = words_b - words_a
     for word in words_a - words_b:
-        for opposite in ANTONYMS.get(word, ()):
+        prefixed = (f"un{word}", f"non{word}") if len(word) >= _PREFIXED else ()
+        for opposite in (*ANTONYMS.get(word, ()), *prefixed, *_undone(word)):
             if opposite in only_b:
                 return word, opposite
     return None
+
+
+def _undone(word: str) -> tuple[str, ...]:
+    """What a word with "un" or "non" in front undoes ("uninstalled"); of five letters at least, so that "unless" is
+    not the opposite of "less"."""
+    return tuple(
+        word.removeprefix(prefix)
+        for prefix in ("un", "non")
+        if word.startswith(prefix) and len(word) - len(prefix) >= _PREFIXED
+    )
 
 
 @remembered(4096)

@@ -270,7 +270,7 @@ def _hands_over(before: Group, group: Group) -> bool:
     """Whether the last agent of a group hands over to the next group's, both in one tree: message runtimes put spans of
     their own between an agent and what called it. Who has taken over stays in charge in later turns."""
     last, root = before.roots[-1], group.roots[0]
-    if root.reading is None or root.reading.agent_name is None or _outermost(last) is not _outermost(root):
+    if root.reading is None or root.reading.agent_name is None or _in_two_trees(last, root):
         return False
     wanted = folded(root.reading.agent_name)
     for member in before.members:
@@ -283,6 +283,15 @@ def _hands_over(before: Group, group: Group) -> bool:
         if any(handoff_target(name) == wanted for name in names):
             return True
     return False
+
+
+def _in_two_trees(one: Node, other: Node) -> bool:
+    """Whether two spans are known to have no span above them in common. Where one was lost on the way up, that is not
+    known."""
+    tops = [_outermost(one), _outermost(other)]
+    if tops[0] is tops[1]:
+        return False
+    return not any((top or node).orphan for top, node in zip(tops, (one, other), strict=True))
 
 
 def _outermost(node: Node) -> Node | None:

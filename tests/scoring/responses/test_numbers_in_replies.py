@@ -9,6 +9,7 @@ from aem_monitor.scoring.responses import claims, judge, supports
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.scoring.values import ValueContext
+from aem_monitor.scoring.values.guards import antonyms
 
 SCORER: Final = EmbeddedScorer()
 CONTEXT: Final = ValueContext()
@@ -103,3 +104,14 @@ def test_short_english_and_names_are_judged(text: str) -> None:
 def test_a_claim_says_which_action_it_claims() -> None:
     said = claims("Your order has been cancelled. Shall I refund it? It will be shipped.", CONTEXT)
     assert [claim.action for claim in said] == ["cancelled", None, None]
+
+
+def test_what_is_undone_is_the_opposite() -> None:
+    assert consistent("The apps he installed are not working.", "The apps he uninstalled are not working.") is False
+    assert antonyms("the less they know", "unless they know") is None
+
+
+def test_a_table_is_not_judged() -> None:
+    table = ", ".join(str(number * 7) for number in range(1, 400))
+    judged = judge(table, f"{table}.5", CONTEXT, SCORER)
+    assert (judged.consistent, judged.complete, judged.uncertain) == (None, None, True)

@@ -300,10 +300,19 @@ def scan_dates(text: str, original: str, reference: date | None, *, expected: bo
         if gate not in open_gates:
             continue
         for match in pattern.finditer(text):
-            form = build(calendar, match)
-            if form is not None:
-                form, start = _moved(form, text, match.start())
+            found = _built(build, calendar, match, text)
+            if found is not None:
+                form, start = found
                 yield Fact("date", original[start : match.end()], start, match.end(), form)
+
+
+def _built(build: Build, calendar: Calendar, match: re.Match[str], text: str) -> tuple[DateForm, int] | None:
+    """The form of a match and where its words begin; None for no date, and for one beyond the years 1 to 9999."""
+    try:
+        form = build(calendar, match)
+        return None if form is None else _moved(form, text, match.start())
+    except (ValueError, OverflowError):
+        return None
 
 
 _GATES: Final = {

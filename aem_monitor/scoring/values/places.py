@@ -266,6 +266,8 @@ def read_place(text: str, *, hinted: bool = False) -> tuple[Place, ...]:
             if found:
                 return found
         return ()
+    if not parts:
+        return ()
     head, *tails = parts
     found = _look_up(head, hinted)
     for tail in tails:

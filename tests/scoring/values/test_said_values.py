@@ -4,6 +4,8 @@ from datetime import date
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.scoring.values import Comparison, ValueContext, compare_values
@@ -358,3 +360,29 @@ def test_other_words_say_the_same(kind: str, one: str, other: str) -> None:
 def test_a_different_value_in_like_words_differs(kind: str, one: str, other: str) -> None:
     assert not compare(kind, one, other).equivalent
     assert not compare(kind, other, one).equivalent
+
+
+WORDS: Final = (
+    "the of to from until before after and or next last first fifth 31 29 99 2/30 9999 1500 february monday sunday week "
+    "fortnight month year century days ago business quarter easter thanksgiving 90s spring week 53 2019-w99 eom end rest "
+    "half 999 500 years -5 10^99 9999-12-31 0001-01-01 25:00 0800 5-6 pm noon tonight every twenty nineteen million , ; ?"
+).split()
+
+
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=7),
+    st.lists(st.sampled_from(WORDS), max_size=7),
+    st.sampled_from([date(1, 1, 1), date(2020, 2, 29), date(9999, 12, 31), None]),
+    st.sampled_from([None, "date", "time", "duration", "number", "entity"]),
+)
+def test_any_words_under_any_date_compare_and_both_ways_alike(
+    one: list[str], other: list[str], reference: date | None, kind: str | None
+) -> None:
+    context = ValueContext(reference_date=reference)
+    a, b = " ".join(one), " ".join(other)
+    here, there = compare_values(a, b, context, SCORER, kind), compare_values(b, a, context, SCORER, kind)
+    assert (here.equivalent, here.score) == (there.equivalent, there.score)
+
+
+def test_a_comma_is_a_value_like_any_other() -> None:
+    assert not compare("entity", ",", "2019").equivalent

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.scoring.values import Comparison, ValueContext, compare_values
+from aem_monitor.scoring.values.words import listed
 
 TODAY: Final = ValueContext(reference_date=date(2019, 3, 1))
 SCORER: Final = EmbeddedScorer()
@@ -362,11 +363,11 @@ def test_a_different_value_in_like_words_differs(kind: str, one: str, other: str
     assert not compare(kind, other, one).equivalent
 
 
-WORDS: Final = (
-    "the of to from until before after and or next last first fifth 31 29 99 2/30 9999 1500 february monday sunday week "
-    "fortnight month year century days ago business quarter easter thanksgiving 90s spring week 53 2019-w99 eom end rest "
-    "half 999 500 years -5 10^99 9999-12-31 0001-01-01 25:00 0800 5-6 pm noon tonight every twenty nineteen million , ; ?"
-).split()
+WORDS: Final = listed(
+    """the of to from until before after and or next last first fifth 31 29 99 2/30 9999 1500 february monday sunday week
+    fortnight month year century days ago business quarter easter thanksgiving 90s spring week 53 2019-w99 eom end rest
+    half 999 500 years -5 10^99 9999-12-31 0001-01-01 25:00 0800 5-6 pm noon tonight every twenty nineteen million , ; ?"""
+)
 
 
 @given(

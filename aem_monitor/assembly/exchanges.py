@@ -155,29 +155,29 @@ def _response(
 
 
 def _spoken(outline: _Outline) -> tuple[Node | None, TextPart | None]:
-    """The reply: of the outermost invocation, else of one within it, else of the last model call that asks for nothing.
+    """The reply: of the outermost invocation, else of what within it ended last, an invocation or a model call.
 
-    An invocation that failed has no reply but its own output: an earlier model text is not the answer to the user.
+    Of several outermost ones the last answers: what those before it said was for the next. An invocation that failed
+    has no reply but its own output: an earlier model text is not the answer to the user, and neither is one before a
+    model call whose own text was cut away.
     """
     roots = outline.group.roots
-    inner = [node for node in reversed(outline.invocations) if node not in roots]
-    for node in (*reversed(roots), *inner):
-        if node.reading is None:
-            continue
-        part = _whole_reply(node.reading.output)
+    begun = roots[-1].start if roots else 0
+    inner = (node for node in outline.invocations if node not in roots)
+    outputs = [(node, node.reading.output) for node in inner if node.reading is not None]
+    failed = any(node.reading and node.reading.error is not None for node in roots)
+    if not failed:
+        outputs += [(step.node, step.output) for step in outline.steps]
+    # An invocation goes before its own model calls: it ends with them or after them.
+    latest = sorted((one for one in reversed(outputs) if one[0].start >= begun), key=lambda one: -one[0].end)
+    own = [(node, node.reading.output) for node in roots[-1:] if node.reading is not None]
+    for node, output in (*own, *latest):
+        part = reply_of(output)
         if part is not None:
             return node, part
-    if any(node.reading and node.reading.error is not None for node in roots):
-        return None, None
-    for step in reversed(outline.steps):
-        part = _whole_reply(step.output)
-        if part is not None:
-            return step.node, part
+        if node.kind is SpanKind.MODEL and output.truncated and not any(message.calls for message in output.items):
+            return node, None
     return None, None
-
-
-def _whole_reply(messages: Messages) -> TextPart | None:
-    return reply_of(messages)
 
 
 def _answer_text(answer: ToolCall | None) -> tuple[str | None, bool]:

@@ -85,8 +85,9 @@ class MiniLM:
 
     def _norm(self, name: str, states: Array) -> Array:
         centred = states - states.mean(axis=-1, keepdims=True)
-        scaled = centred / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(1e-12))
-        return scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        scaled: Array = centred / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + np.float32(1e-12))
+        normed: Array = scaled * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        return normed
 
 
 def _gelu(x: Array) -> Array:

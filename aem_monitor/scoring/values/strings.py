@@ -284,6 +284,8 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
     if kind == "entity" and _differ_in_sort_only(*(without_establishment(text) for text in (rest_a, rest_b))):
         # "Lotus", "Lotus Thai Bistro": a second one of that name would be told apart in the same way.
         return Comparison(True, 0.7, True, "words")
+    if _value_beside_words(a, b, context.reference_date):
+        return _different("facts", 0.3)
     content_a, content_b = lemmas(rest_a), lemmas(rest_b)
     if kind != "paraphrase" and min(len(content_a), len(content_b)) < _SENTENCE and _adds_fact(rest_a, rest_b, context):
         return _different("facts", 0.45, uncertain=True)
@@ -291,6 +293,18 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
         # Names, enum members and single words: similarity would take "ascending" for "descending".
         return _different("words", 0.4 * max(overlap(a, b)))
     return _similar(a, b, context, scorer)
+
+
+def _value_beside_words(a: str, b: str, reference: date | None) -> bool:
+    """Whether one text is nothing but typed values ("2023-10-26 09:00:00") and the other states none of those kinds:
+    likeness of their characters says nothing."""
+    for value, other in ((a, b), (b, a)):
+        whole = whole_value(value, reference, "")
+        if whole is not None and not whole[1]:
+            kinds = {fact.kind for fact in whole[0]}
+            if all(fact.kind not in kinds for fact in scan(other, reference)):
+                return True
+    return False
 
 
 def _same_letters(a: str, b: str) -> bool:

@@ -110,6 +110,8 @@ DIFFERENT = [
     (None, ""),
     (None, 0),
     ("yes", "no"),
+    ("zeppelin 00:00:90 62-01-3202", "2023-10-26 09:00:00"),
+    ("2023-10-26 09:00:00", "some day in the autumn of a good year"),
 ]
 
 

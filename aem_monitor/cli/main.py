@@ -5,6 +5,7 @@ Standard output carries data only, everything else goes to standard error. Exit 
 """
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ UNUSABLE = 2
 INTERRUPTED = 130
 READER_GONE = 141
 
+_WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 _INPUT_ERRORS = (UsageError, ConfigError, GoldenError, DocumentError, DecodeError)
 
 
@@ -32,20 +34,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         _utf8(stream)
     try:
-        arguments = build_parser(_chosen(words)).parse_args(words)
-    except SystemExit as stop:
-        return _flushed(stop.code if isinstance(stop.code, int) else UNUSABLE)
-    start_logging(arguments.log_level or "info")
-    handler: Handler = arguments.handler
-    try:
-        return _flushed(handler(arguments))
+        return _carried_out(words)
     except BrokenPipeError:
-        return _reader_gone()
+        return _without_output(READER_GONE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except AemMonitorError as error:
         print(f"aem-monitor: {error}" if "\n" not in str(error) else error, file=sys.stderr)
         return UNUSABLE if isinstance(error, _INPUT_ERRORS) else FAILED
+    except OSError as error:
+        if error.filename is not None or error.errno not in _WRITE_ERRORS:
+            raise
+        print(f"aem-monitor: standard output: {error.strerror}", file=sys.stderr)
+        return _without_output(FAILED)
+
+
+def _carried_out(words: Sequence[str]) -> int:
+    try:
+        arguments = build_parser(_chosen(words)).parse_args(words)
+    except SystemExit as stop:
+        sys.stdout.flush()
+        return stop.code if isinstance(stop.code, int) else UNUSABLE
+    start_logging(arguments.log_level or "info")
+    handler: Handler = arguments.handler
+    code = handler(arguments)
+    sys.stdout.flush()
+    return code
 
 
 def build_parser(chosen: Command | None) -> argparse.ArgumentParser:
@@ -84,19 +98,11 @@ def _utf8(stream: TextIO) -> None:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def _flushed(code: int) -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _reader_gone()
-    return code
-
-
-def _reader_gone() -> int:
-    """Whoever read standard output has left (``| head``): be silent, also when the interpreter flushes at its end."""
+def _without_output(code: int) -> int:
+    """Nobody can be given more (``| head``, a full disk): be silent, also when the interpreter flushes at its end."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return READER_GONE
+    return code
 
 
 if __name__ == "__main__":

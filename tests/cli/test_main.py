@@ -166,3 +166,21 @@ def test_output_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
 def test_python_m_is_the_same_command() -> None:
     done = run("--version")
     assert done.stdout.decode() == f"aem-monitor {__version__}\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+@pytest.mark.parametrize("words", [["golden", "schema"], ["config", "schema"]], ids=" ".join)
+def test_a_full_disk_under_standard_output_is_one_line(words: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "aem_monitor", *words], stdout=full, stderr=subprocess.PIPE, timeout=60
+        )
+    assert (done.returncode, done.stderr.decode()) == (1, "aem-monitor: standard output: No space left on device\n")
+
+
+def test_an_interrupt_while_a_command_is_loaded_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(_: Command) -> ModuleType:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Command, "load", load)
+    assert main(["replay", "x.json"]) == 130

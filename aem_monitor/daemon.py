@@ -97,9 +97,15 @@ class Daemon:
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
-        recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers)
-        self._engine = Engine(pipeline, engine_settings(config), recorder, self.metrics)
-        self.worker = EngineThread(self._engine, self.metrics, config.ingest.queue.batches, self._release)
+        self._recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers)
+        self._engine = Engine(pipeline, engine_settings(config), self._recorder, self.metrics)
+        self.worker = EngineThread(
+            self._engine,
+            self.metrics,
+            config.ingest.queue.batches,
+            self._release,
+            accepting=lambda: self._recorder.cannot_write() is None,
+        )
         self.sources = self._sources(config, pipeline)
         ready = metrics_app(self.metrics.registry, self.problems)
         self.metrics_listener = HttpListener(
@@ -249,6 +255,9 @@ class Daemon:
         store = self._check_store()
         if store is not None:
             found.append(store)
+        unwritable = self._recorder.cannot_write()
+        if unwritable is not None:
+            found.append(unwritable)
         for source in self.sources:
             if source.up:
                 self._was_up.add(source.name)

@@ -103,6 +103,7 @@ class Engine:
                 self._look_at(cell, moment)
         self._expire_pending(now)
         self._bounds.keep(self._settings, now)
+        self._recorder.try_again()
         self.figures = Figures(
             conversations=sum(len(cell.conversations) for cell in self._held.cells),
             runs=self._held.runs.open_count(),

@@ -3,8 +3,9 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final, TypeVar
 
 from aem_monitor.engine.answers import ExpertAnswers
 from aem_monitor.engine.runs import RunState
@@ -23,7 +24,19 @@ from aem_monitor.store.store import Store
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
-_COMPLAIN_EVERY = 60.0
+_COMPLAIN_EVERY: Final = 60.0
+_TRY_EVERY: Final = 3.0
+_CANNOT_WRITE: Final = frozenset({"locked", "full", "corrupt", "readonly", "unavailable"})
+"""Reasons that hold for everything that would be written; the others may be those of a single record."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unwritable:
+    """Since when (seconds since the epoch) and why nothing can be written; ``said`` when the log has it."""
+
+    since: float
+    reason: str
+    said: bool
 
 
 class Recorder:
@@ -43,8 +56,12 @@ class Recorder:
         self._metrics = metrics
         self._golden_tools = golden_tools
         self._zeroed: set[tuple[str, str, str, str]] = set()
-        self._complained_at = 0.0
+        self._complained_at = -_COMPLAIN_EVERY
+        self._unwritable: _Unwritable | None = None
+        self._tried_at = 0.0
         self.store_up = True
+        self.finals = 0
+        """How many runs this process has made final."""
 
     def use(self, pipeline: Pipeline, golden_tools: Collection[str]) -> None:
         """Judge by other dialogs from now on."""
@@ -83,7 +100,7 @@ class Recorder:
         try:
             self._store.drop_provisional(run_ids)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
 
     def _show_zeros(self, run: Run, release: str, model: str, now: float) -> None:
         agent, dialog = run.conversation.agent, run.dialog
@@ -100,7 +117,7 @@ class Recorder:
                 first = self._metrics.gauge("aem_release_first_seen_timestamp_seconds", agent=agent, release=release)
                 first.set(first.value or now)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
 
     def propose(self, state: RunState, now: float, *, partial: bool = False) -> None:
         """The provisional verdict of a complete run."""
@@ -110,7 +127,7 @@ class Recorder:
         try:
             self._store.record_provisional(state.provisional, now)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
 
     def finalise(
         self, state: RunState, now: float, positions: Mapping[Partition, int] | None = None, *, wait: bool = True
@@ -131,15 +148,16 @@ class Recorder:
         try:
             fresh = self._store.record_final(result, admitted, now, positions)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
             state.unsure = True
             return False
-        self._recovered()
+        self._written()
         # After an attempt that failed, a run that is there already is this process' own: the connection was lost
         # between the commit and its answer.
         if fresh or state.unsure:
             self._metrics.apply(admitted)
             self._note(result)
+            self.finals += 1
         state.final, state.final_at = result, now
         return True
 
@@ -159,7 +177,7 @@ class Recorder:
         try:
             revision = self._store.record_revision(result, "late_span", now, admitted)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
             return False
         if revision:
             self._metrics.apply(admitted)
@@ -216,19 +234,60 @@ class Recorder:
         try:
             self._store.add_totals(admitted)
         except StoreError as error:
-            self._failed(error)
+            self._write_failed(error)
             return False
         self._recovered()
         self._metrics.apply(admitted)
         return True
 
-    def _failed(self, error: StoreError) -> None:
+    # A store that fails
+
+    def cannot_write(self) -> str | None:
+        """Since when and why nothing can be written, in a sentence; None while it can. From any thread."""
+        found = self._unwritable
+        if found is None:
+            return None
+        since = datetime.fromtimestamp(found.since, UTC)
+        return f"the store cannot be written since {since:%Y-%m-%dT%H:%M:%SZ}: {found.reason}"
+
+    def try_again(self) -> None:
+        """Find out whether the store takes anything again, where nothing else that is to be written tells."""
+        if self._unwritable is None or time.monotonic() - self._tried_at < _TRY_EVERY:
+            return
+        try:
+            self._store.check_writing()
+        except StoreError as error:
+            self._write_failed(error)
+        else:
+            self._written()
+
+    def _failed(self, error: StoreError) -> bool:
+        """Count it; True when the log was told, which it is at most once a minute."""
         self._metrics.counter("aem_monitor_store_errors_total", reason=error.reason).inc()
         self.store_up = False
         now = time.monotonic()
-        if now - self._complained_at >= _COMPLAIN_EVERY:
-            self._complained_at = now
-            _LOG.error("The store failed; what it should have taken is kept and tried again: %s", error)
+        if now - self._complained_at < _COMPLAIN_EVERY:
+            return False
+        self._complained_at = now
+        _LOG.error("The store failed; what it should have taken is kept and tried again: %s", error)
+        return True
+
+    def _write_failed(self, error: StoreError) -> None:
+        self._tried_at = time.monotonic()
+        known = self._unwritable
+        if known is not None and known.said:
+            # Once is enough, until it is over.
+            self._complained_at = self._tried_at
+        said = self._failed(error)
+        if error.reason in _CANNOT_WRITE:
+            since = time.time() if known is None else known.since
+            self._unwritable = _Unwritable(since, error.reason, said or (known is not None and known.said))
+
+    def _written(self) -> None:
+        known, self._unwritable = self._unwritable, None
+        if known is not None and known.said:
+            _LOG.info("The store can be written again, after %.0f seconds", time.time() - known.since)
+        self._recovered()
 
     def _recovered(self) -> None:
-        self.store_up = True
+        self.store_up = self._unwritable is None

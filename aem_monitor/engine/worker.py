@@ -60,7 +60,8 @@ class _QueuedCall:
 class EngineThread:
     """Runs an engine. ``submit`` may be called from any thread, everything else from the one that owns the daemon.
 
-    ``release`` is told which offsets have become free, on the engine's thread.
+    ``release`` is told which offsets have become free, on the engine's thread. While ``accepting`` says no, sources
+    are held back: their batches are refused as if the queue were full.
     """
 
     def __init__(
@@ -70,8 +71,10 @@ class EngineThread:
         capacity: int,
         release: Callable[[Mapping[Partition, int]], None],
         clock: Callable[[], float] = time.time,
+        accepting: Callable[[], bool] = lambda: True,
     ) -> None:
         self._engine = engine
+        self._accepting = accepting
         self._metrics = metrics
         self._release = release
         self._clock = clock
@@ -87,8 +90,8 @@ class EngineThread:
         self._thread.start()
 
     def submit(self, item: EngineInput, timeout: float) -> bool:
-        """Put an item into the queue; False when it stayed full, or the engine takes nothing more."""
-        if self._stopping.is_set() and isinstance(item, Batch):
+        """Put an item into the queue; False when it stayed full, or the engine takes nothing more, or not now."""
+        if isinstance(item, Batch) and (self._stopping.is_set() or not self._accepting()):
             return False
         try:
             self._queue.put(item, timeout=timeout) if timeout > 0 else self._queue.put_nowait(item)

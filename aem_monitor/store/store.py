@@ -198,6 +198,11 @@ class Store:
 
         return self._write("apply retention", write)
 
+    def check_writing(self) -> None:
+        """Whether the store can be written now: writes what is there already."""
+        table = schema.schema_versions
+        self._write("be written", lambda connection: connection.execute(update(table).values(version=table.c.version)))
+
     # Reading
 
     def totals(self, replica: str | None = None) -> list[Total]:

@@ -1,6 +1,7 @@
 """Reload, restart and the end of a daemon."""
 
 import json
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,5 +137,31 @@ def test_sigterm_scores_what_is_complete_and_exits_0(tmp_path: Path) -> None:
         assert run["test_pass"] is True
         assert daemon.scored(1)
         assert "Traceback" not in daemon.log
+    finally:
+        daemon.close()
+
+
+def test_while_the_store_cannot_be_written_nothing_is_accepted_and_nothing_lost(tmp_path: Path) -> None:
+    """Readable it stays all the time, as on a disk that is full."""
+    daemon = Running(tmp_path)
+    try:
+        daemon.start()
+        eventually(lambda: daemon.get("/-/ready") == 200, "ready")
+        size = (tmp_path / "verdicts.db-wal").stat().st_size
+        assert size > len(daemon.log)
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        conversation = daemon.play()
+        eventually(lambda: daemon.get("/-/ready") == 503, "not ready")
+        assert "the store cannot be written since" in daemon.request(daemon.metrics_address, "/-/ready")[1]
+        body = otlp_proto(agent_spans("later", RIGHT, attributes={"aem.dialog.id": "sales-report"}))
+        assert daemon.post(body) == 503
+        assert daemon.value("aem_runs_total") == 0
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        eventually(lambda: daemon.get("/-/ready") == 200, "ready again")
+        assert daemon.post(body) == 200
+        eventually(lambda: daemon.scored(2), "both are scored")
+        assert daemon.api(f"/api/v1/runs?conversation_id={conversation}")["runs"]
+        assert daemon.log.count("The store failed") == 1
+        assert daemon.log.count("The store can be written again") == 1
     finally:
         daemon.close()

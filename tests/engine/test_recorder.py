@@ -1,5 +1,7 @@
 """A verdict is stored and counted together, once, and a store that fails loses nothing."""
 
+import logging
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.engine.runs import RunState
+from aem_monitor.errors import StoreError
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
 from aem_monitor.metrics.registry import Metrics
@@ -109,6 +112,52 @@ def test_a_store_that_fails_keeps_the_verdict_for_later(bench: Bench, url: str) 
     assert not state.is_final
     assert bench.total("aem_runs_total") == 0
     assert bench.total("aem_monitor_store_errors_total", reason="closed") > 0
+
+
+def test_a_store_that_cannot_be_written_is_said_until_it_can(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing may be waiting that would be written again: then the recorder has to try of itself."""
+    caplog.set_level(logging.INFO)
+    run = played()
+    state = RunState(run.run_id, 100.0, run)
+
+    def full(action: str, work: object) -> None:
+        raise StoreError("no space left", reason="full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bench.store, "_write", full)
+        bench.recorder.propose(state, 100.0)
+        said = bench.recorder.cannot_write()
+        assert said is not None
+        assert re.fullmatch(r"the store cannot be written since \S+Z: full", said)
+        assert bench.recorder.plays_of_traces(["1" * 32]) == {}
+        assert bench.recorder.cannot_write() == said, "that it can be read does not end it"
+        bench.recorder._tried_at = -1e9
+        bench.recorder.try_again()
+        assert bench.recorder.cannot_write() == said
+    bench.recorder.try_again()
+    assert bench.recorder.cannot_write() == said, "not tried at every tick"
+    bench.recorder._tried_at = -1e9
+    bench.recorder.try_again()
+    assert bench.recorder.cannot_write() is None
+    assert bench.recorder.store_up
+    lines = [record.message for record in caplog.records]
+    assert [line.partition(",")[0].partition(";")[0] for line in lines] == [
+        "The store failed",
+        "The store can be written again",
+    ]
+
+
+def test_what_is_wrong_with_one_record_does_not_hold_everything_back(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(action: str, work: object) -> None:
+        raise StoreError("there already", reason="integrity")
+
+    monkeypatch.setattr(bench.store, "_write", refused)
+    assert bench.play(played()) is False
+    assert bench.recorder.cannot_write() is None
 
 
 def test_a_release_is_dated_when_it_is_first_seen_and_stays_so(bench: Bench) -> None:

@@ -55,7 +55,8 @@ class Setting:
         self.metrics = Metrics(CollectorRegistry())
         self.released: list[Mapping[Partition, int]] = []
         given: Any = self.engine
-        self.worker = EngineThread(given, self.metrics, 3, self.released.append)
+        self.accepting = True
+        self.worker = EngineThread(given, self.metrics, 3, self.released.append, accepting=lambda: self.accepting)
 
     def errors(self, step: str) -> float:
         return self.metrics.counter("aem_monitor_engine_errors_total", step=step).value
@@ -96,6 +97,15 @@ def test_a_full_queue_refuses(setting: Setting) -> None:
     assert setting.worker.call(lambda: None, 0.05) is False
     go.set()
     eventually(lambda: setting.worker.submit(batch(), 0.0))
+
+
+def test_sources_are_held_back_while_nothing_can_be_kept(setting: Setting) -> None:
+    setting.worker.start()
+    setting.accepting = False
+    assert setting.worker.submit(batch(), 1.0) is False
+    assert setting.worker.submit(PartitionsRevoked("kafka", (("t", 0),)), 0.0), "a revocation is never refused"
+    setting.accepting = True
+    assert setting.worker.submit(batch(), 1.0)
 
 
 def test_a_batch_that_the_store_did_not_take_is_tried_again(setting: Setting) -> None:

@@ -59,6 +59,12 @@ class Daemon:
         """All that it has written."""
         return (self._folder / "daemon.log").read_text(errors="replace")
 
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        assert self._process is not None
+        return self._process.pid
+
     def stop(self) -> int:
         """SIGTERM; its exit code."""
         assert self._process is not None

@@ -193,3 +193,12 @@ def test_labels_of_any_text_are_kept(url: str) -> None:
     with Store(url) as store:
         store.add_totals([Increment("aem_tool_errors_total", labels), Increment("aem_tool_errors_total", labels)])
         assert store.totals() == [Total("aem_tool_errors_total", labels, 2.0)]
+
+
+def test_whether_it_can_be_written_is_found_out_by_writing(url: str, tmp_path: Path) -> None:
+    """A disk that is full lets everything be read and every transaction begin."""
+    with Store(url) as store:
+        wal = tmp_path / "store.db-wal"
+        before = wal.stat().st_size
+        store.check_writing()
+        assert wal.stat().st_size > before

@@ -172,7 +172,9 @@ def _merge(
             same.append(known)
             same.sort(key=lambda one: one.round)
         elif known.arguments is None or (known.truncated and not call.truncated):
-            known.arguments, known.truncated = call.arguments or known.arguments, call.truncated
+            if call.arguments is not None:
+                known.arguments = call.arguments
+            known.truncated = call.truncated
             known.name = known.name or call.name
         if call.call_id and call.call_id not in by_id:
             known.call_ids.append(call.call_id)

@@ -78,6 +78,8 @@ def read_annotated(path: Path) -> list[DialogForm]:
         except ValidationError as error:
             faults += explain(error, document, DialogForm)
             continue
+        if not form.turns:
+            faults.append(f"{path}: dialog {index + 1}: holds no turns; there is nothing to score")
         numbers = [turn.turn_no for turn in form.turns]
         twice = sorted({number for number in numbers if numbers.count(number) > 1})
         if twice:

@@ -7,6 +7,7 @@ Standard output carries data only, everything else goes to standard error. Exit 
 import argparse
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ UNUSABLE = 2
 INTERRUPTED = 130
 READER_GONE = 141
 
+_PLACED = re.compile(r"[^:\s][^:]*:\d+: ")
 _WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 _INPUT_ERRORS = (UsageError, ConfigError, GoldenError, DocumentError, DecodeError)
 
@@ -40,7 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except AemMonitorError as error:
-        print(f"aem-monitor: {error}" if "\n" not in str(error) else error, file=sys.stderr)
+        # Faults that begin with their place are printed as they are, for editors: FILE:LINE: MESSAGE.
+        placed = _PLACED.match(str(error)) or "\n" in str(error)
+        print(error if placed else f"aem-monitor: {error}", file=sys.stderr)
         return UNUSABLE if isinstance(error, _INPUT_ERRORS) else FAILED
     except OSError as error:
         if error.filename is not None or error.errno not in _WRITE_ERRORS:

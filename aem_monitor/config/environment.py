@@ -28,11 +28,15 @@ def overrides(
     known = variables(model)
     for name in sorted(environ):
         if not name.startswith(PREFIX):
+            # Others may begin alike: Kubernetes sets AEM_MONITOR_PORT and the like for a service of that name.
+            meant = name.upper().replace("AEM_MONITOR_", PREFIX, 1)
+            if name.upper().startswith("AEM_MONITOR_") and meant in known:
+                faults.append(f"environment variable {name}: sets nothing; did you mean '{meant}'?")
             continue
         origin = f"environment variable {name}"
         if name not in known:
             faults.append(
-                f"{origin}: names no key of the configuration; correct or unset it{did_you_mean(name, known)}"
+                f"{origin}: names no key of the configuration; correct or unset it{did_you_mean(name.upper(), known)}"
             )
             continue
         path, annotation = known[name]

@@ -18,14 +18,14 @@ from aem_monitor.validation import did_you_mean, known_keys
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something that keeps a golden file from being used. ``line`` counts from 1."""
+    """Something that keeps a golden file from being used. ``line`` counts from 1; 0: the file as a whole."""
 
     file: str
     line: int
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.message}"
+        return f"{self.file}:{self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
 
 
 class DialogFaultsError(GoldenError):

@@ -23,7 +23,7 @@ _RANK: Final[dict[Severity, int]] = {"error": 0, "warning": 1, "info": 2}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding. ``dialog`` is None where the file gives none; ``line`` counts from 1."""
+    """One finding. ``dialog`` is None where the file gives none; ``line`` counts from 1; 0: the file as a whole."""
 
     code: str
     severity: Severity
@@ -33,7 +33,8 @@ class Finding:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.severity}: {self.message} [{self.code}]"
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.severity}: {self.message} [{self.code}]"
 
 
 def lint(dialogs: Dialogs, mentions: Mentions | None = None) -> list[Finding]:

@@ -100,12 +100,12 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
     faults: list[Fault] = []
     for path in _files(paths, faults):
         if path.exists() and not path.is_file():
-            faults.append(Fault(str(path), 1, "is no regular file"))
+            faults.append(Fault(str(path), 0, "is no regular file"))
             continue
         try:
             content = _content(path)
         except OSError as error:
-            faults.append(Fault(str(path), 1, f"cannot be read: {error.strerror or error}"))
+            faults.append(Fault(str(path), 0, f"cannot be read: {error.strerror or error}"))
             continue
         found = parse_dialog(content, str(path))
         if not isinstance(found, tuple):
@@ -125,7 +125,7 @@ def read_dialogs(paths: Sequence[Path]) -> tuple[Dialogs, tuple[Fault, ...]]:
 def parse_dialog(content: bytes, file: str) -> tuple[Dialog, DialogSource] | list[Fault]:
     """One file's dialog, or its faults. ``file`` names it in messages; JSON is known by its suffix."""
     if len(content) > MAX_BYTES:
-        return [Fault(file, 1, f"larger than {MAX_BYTES} bytes; one file holds one dialog")]
+        return [Fault(file, 0, f"larger than {MAX_BYTES} bytes; one file holds one dialog")]
     try:
         document = parse_document(content, file, json=file.endswith(".json"))
     except DocumentError as error:
@@ -165,9 +165,9 @@ def _files(paths: Sequence[Path], faults: list[Fault]) -> Iterator[Path]:
     for path in paths:
         found = sorted(_walk(path)) if path.is_dir() else [path]
         if not found:
-            faults.append(Fault(str(path), 1, f"holds no golden dialogs ({', '.join('*' + s for s in SUFFIXES)})"))
+            faults.append(Fault(str(path), 0, f"holds no golden dialogs ({', '.join('*' + s for s in SUFFIXES)})"))
         if not path.is_dir() and path.suffix not in SUFFIXES and path.exists():
-            faults.append(Fault(str(path), 1, f"is no golden dialog; the name ends in {', '.join(SUFFIXES)}"))
+            faults.append(Fault(str(path), 0, f"is no golden dialog; the name ends in {', '.join(SUFFIXES)}"))
             continue
         for file in found:
             real = file.resolve()
@@ -175,7 +175,7 @@ def _files(paths: Sequence[Path], faults: list[Fault]) -> Iterator[Path]:
                 continue
             if len(seen) == MAX_FILES:
                 faults.append(
-                    Fault(str(file), 1, f"more than {MAX_FILES} golden dialogs; this and the rest are not read")
+                    Fault(str(file), 0, f"more than {MAX_FILES} golden dialogs; this and the rest are not read")
                 )
                 return
             seen.add(real)

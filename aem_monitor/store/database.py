@@ -79,7 +79,12 @@ def connect(url: str) -> Engine:
         if parsed.get_backend_name() == "sqlite":
             return _sqlite(parsed)
         return create_engine(parsed, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+    except ImportError as error:
+        hint = (
+            "; install the extra `postgresql`: pip install 'aem-monitor[postgresql]'" if "psycopg" in str(error) else ""
+        )
+        raise StoreError(f"store.url cannot be used: {error}{hint}", reason="unavailable") from error
+    except (ArgumentError, NoSuchModuleError) as error:
         message = f"store.url cannot be used: {error}; expected for example sqlite:////var/lib/aem-monitor/store.db"
         raise StoreError(message, reason="unavailable") from error
 

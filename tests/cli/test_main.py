@@ -184,3 +184,19 @@ def test_an_interrupt_while_a_command_is_loaded_is_an_interrupt(monkeypatch: pyt
 
     monkeypatch.setattr(Command, "load", load)
     assert main(["replay", "x.json"]) == 130
+
+
+def test_a_fault_that_names_its_place_stands_at_the_start_of_its_line(
+    probe: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    for said, shown in (("a.yaml:3: bad", "a.yaml:3: bad"), ("no such thing", "aem-monitor: no such thing")):
+        monkeypatch.setitem(probe.__dict__, "act", raising(UsageError(said)))
+        assert main(["probe"]) == 2
+        assert capsys.readouterr().err == f"{shown}\n"
+
+
+def test_an_empty_test_is_refused_and_never_passes(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "empty.json"
+    path.write_text("[]")
+    assert main(["score", str(path)]) == 2
+    assert "holds no turns" in capsys.readouterr().err

@@ -119,3 +119,14 @@ def test_every_plain_key_has_a_variable() -> None:
     known = variables(Config)
     assert known["AEM_MONITOR__INGEST__KAFKA__CLIENT__SSL_CAFILE"][0] == ("ingest", "kafka", "client", "ssl_cafile")
     assert len(known) == len({path for path, _ in known.values()})
+
+
+def test_a_variable_with_one_underscore_or_in_small_letters_is_told_from_what_others_set() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(None, {"AEM_MONITOR_METRICS__LISTEN": "127.0.0.1:1", "AEM_MONITOR__assembly__idle": "1m"})
+    assert "AEM_MONITOR_METRICS__LISTEN: sets nothing; did you mean 'AEM_MONITOR__METRICS__LISTEN'?" in str(
+        caught.value
+    )
+    assert "did you mean 'AEM_MONITOR__ASSEMBLY__IDLE'?" in str(caught.value)
+    of_kubernetes = {"AEM_MONITOR_SERVICE_HOST": "10.0.0.1", "AEM_MONITOR_PORT": "tcp://10.0.0.1:21464"}
+    assert load_config(None, of_kubernetes) == Config()

@@ -21,6 +21,7 @@ from aem_monitor.conventions.parts import (
     Part,
     ResultPart,
     TextPart,
+    bedrock_block,
     call_part,
     kind_of,
     parts_of,
@@ -164,13 +165,22 @@ def _from_langchain(value: Mapping[str, JSON]) -> Mapping[str, JSON]:
 def is_content(value: JSON) -> bool:
     """Whether a parsed JSON text is content that an emitter wrote: blocks, one message or messages.
 
-    What else parses as JSON (a user who pastes an order as JSON) is text.
+    What else parses as JSON (a user who pastes an order as JSON) is text. Emitters have blocks of more types than are
+    known here: in a list one that is known vouches for the others.
     """
     if isinstance(value, Mapping):
         return _is_typed_block(value) or ("role" in value and not value.keys().isdisjoint(_CONTENT_KEYS))
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return bool(value) and all(isinstance(item, Mapping) and is_content(item) for item in value)
+        known = [isinstance(item, Mapping) and is_content(item) for item in value]
+        return any(known) and all(map(_may_be_block, value, known))
     return False
+
+
+def _may_be_block(item: JSON, known: bool) -> bool:
+    """Whether a list item has the shape of a block, of whatever type: the type named, or one key for the content."""
+    if known or not isinstance(item, Mapping):
+        return known
+    return kind_of(item) is not None or (len(item) == 1 and isinstance(next(iter(item.values())), Mapping))
 
 
 def read_content(value: str) -> tuple[JSON, bool]:
@@ -194,7 +204,7 @@ def _only_begun(value: JSON) -> bool:
 
 
 def _is_typed_block(value: Mapping[str, JSON]) -> bool:
-    if kind_of(value) in _KNOWN_TYPES or "toolUse" in value or "toolResult" in value:
+    if kind_of(value) in _KNOWN_TYPES or bedrock_block(value):
         return True
     return value.keys() == {"text"}
 
@@ -207,7 +217,7 @@ def _is_block(value: JSON) -> bool:
         return False
     if "role" in value and ("content" in value or "tool_calls" in value):
         return False
-    return bool({"text", "toolUse", "toolResult", "type"} & value.keys())
+    return "text" in value or "type" in value or bedrock_block(value)
 
 
 def _message(value: Mapping[str, JSON], default: Role) -> Message:

@@ -20,7 +20,17 @@ CALL_TYPES: Final = frozenset({"tool_call", "tool-call", "tool_use", "function_c
 RESULT_TYPES: Final = frozenset(
     {"tool_call_response", "tool_response", "tool-result", "tool_result", "function_call_output", "tool_call_result"}
 )
-UNSPOKEN_TYPES: Final = frozenset({"reasoning", "thinking", "blob", "uri", "file", "image", "image_url", "audio"})
+UNSPOKEN_TYPES: Final = frozenset(
+    {
+        *("reasoning", "thinking", "redacted_thinking", "reasoning_text", "summary_text", "blob", "uri", "file"),
+        *("image", "image_url", "input_image", "audio", "input_audio", "video", "video_url", "document", "input_file"),
+    }
+)
+# What else says aloud what is in it: an item of OpenAI's Responses.
+_SPOKEN_TYPES: Final = TEXT_TYPES | {"message"}
+_MEDIA: Final = frozenset({"image", "document", "video", "audio"})
+_SPEAKING_WRAPPERS: Final = frozenset({"guardContent", "citationsContent"})
+_BEDROCK_ONLY: Final = frozenset({"reasoningContent", "cachePoint", "toolUse", "toolResult"}) | _SPEAKING_WRAPPERS
 _WRAPPERS: Final = frozenset(
     {"toolUse", "toolResult", "function_call", "functionCall", "function_response", "functionResponse"}
 )
@@ -109,7 +119,8 @@ def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
     kind = kind_of(value)
     if not _WRAPPERS.isdisjoint(value):
         kind, value = _unwrapped(kind, value)
-    if kind in UNSPOKEN_TYPES:
+    elif kind is None and len(value) == 1 and not _SPEAKING_WRAPPERS.isdisjoint(value):
+        yield from parts_of(next(iter(value.values())), depth - 1)
         return
     if kind is None and "name" in value and "arguments" in value:
         kind = "tool_call"
@@ -122,6 +133,8 @@ def _block(value: Mapping[str, JSON], depth: int) -> Iterator[Part]:
         return
     if kind in RESULT_TYPES:
         yield result_part(value, None, NOT_CAPTURED)
+        return
+    if kind is not None and kind not in _SPOKEN_TYPES:
         return
     text = _first(value, "content", "text")
     if isinstance(text, Mapping) and isinstance(text.get("value"), str):
@@ -143,6 +156,16 @@ def _unwrapped(kind: str | None, value: Mapping[str, JSON]) -> tuple[str | None,
     if isinstance(answered := value.get("function_response", value.get("functionResponse")), Mapping):
         return "tool_call_response", answered
     return kind, value
+
+
+def bedrock_block(value: Mapping[str, JSON]) -> bool:
+    """Whether an object is one of Bedrock's blocks, which have their content under one key instead of a type."""
+    if not _BEDROCK_ONLY.isdisjoint(value):
+        return True
+    if len(value) != 1 or _MEDIA.isdisjoint(value):
+        return False
+    inner = next(iter(value.values()))
+    return isinstance(inner, Mapping) and "source" in inner
 
 
 def kind_of(value: Mapping[str, JSON]) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from aem_monitor.conventions.messages import Message, Role, read_messages
+from aem_monitor.conventions.messages import Message, Role, read_content, read_messages
 from aem_monitor.conventions.parts import CallPart, ResultPart, TextPart
 
 USER = Message(Role.USER, (TextPart("hi"),))
@@ -126,3 +126,37 @@ def test_a_message_that_was_cut_before_its_role_says_nothing() -> None:
     found = read_messages(text, Role.ASSISTANT)
     assert [message.role for message in found.items] == [Role.USER]
     assert found.truncated
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"image": {"format": "png", "source": {"bytes": "<replaced>"}}},
+        {"document": {"name": "d", "format": "pdf", "source": {"bytes": "<replaced>"}}},
+        {"cachePoint": {"type": "default"}},
+        {"reasoningContent": {"reasoningText": {"text": "hmm"}}},
+        {"somethingNew": {"text": "hmm"}},
+        {"type": "video_url", "video_url": {"url": "x"}},
+        {"type": "something_new", "content": "AAAA"},
+        {"type": "document", "text": "JVBERi0="},
+        {"type": "server_tool_call_response", "content": "page text"},
+    ],
+)
+def test_blocks_of_other_types_stand_beside_text_and_say_nothing(other: dict[str, Any]) -> None:
+    blocks: list[Any] = [{"text": "hi"}, other] if "type" not in other else [{"type": "text", "text": "hi"}, other]
+    content, cut = read_content(json.dumps(blocks))
+    assert (content, cut) == (blocks, False)
+    assert read_messages(content, Role.USER).items == (USER,)
+    assert read_messages([{"role": "user", "content": [other, *blocks]}], Role.USER).items == (USER,)
+
+
+def test_what_bedrock_guards_or_cites_is_spoken() -> None:
+    for block in ({"guardContent": {"text": {"text": "hi"}}}, {"citationsContent": {"content": [{"text": "hi"}]}}):
+        assert read_messages(json.dumps([block]), Role.USER).items == (USER,)
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"sku": "A", "count": 2}]', '[{"text": "a", "id": 1}]', '{"document": {"name": "d"}}', "[1, 2]"]
+)
+def test_json_that_somebody_wrote_is_text(text: str) -> None:
+    assert read_content(text) == (text, False)

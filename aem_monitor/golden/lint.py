@@ -81,8 +81,12 @@ def worst(findings: Iterable[Finding]) -> Severity | None:
 def as_text(findings: Sequence[Finding]) -> str:
     """One line a finding and a line of counts."""
     counts = {severity: sum(finding.severity == severity for finding in findings) for severity in _RANK}
-    total = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    total = ", ".join(_counted(count, severity) for severity, count in counts.items() if count)
     return "\n".join([*(str(finding) for finding in findings), total or "nothing found"])
+
+
+def _counted(count: int, severity: Severity) -> str:
+    return f"{count} {severity}" if count == 1 or severity == "info" else f"{count} {severity}s"
 
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:

@@ -20,9 +20,9 @@ from aem_monitor.ingest.batch import Decoded
 from aem_monitor.ingest.lenient_json import JsonSyntaxError, documents_in, parse_lenient
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.otlp_json import decode_document
-from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
+from aem_monitor.ingest.otlp_proto import BLOCK, decode_logs_proto, decode_traces_proto
 from aem_monitor.ingest.prefilter import Prefilter
-from aem_monitor.ingest.wire import LENGTH, WireError, read_field, read_varint
+from aem_monitor.ingest.wire import LENGTH, FieldTally, TooManyFieldsError, WireError, fields, read_varint
 
 Progress: TypeAlias = Callable[[int, int], None]
 """``progress(done, total)`` in bytes on disk."""
@@ -178,11 +178,15 @@ def _is_otlp(document: Any) -> bool:
 
 
 def _read_proto(file: _Found, stream: IO[bytes], limits: Limits, keep: Prefilter) -> Iterator[Decoded]:
-    """Decode whole top-level fields, some megabytes at a time: end to end, requests are one long message."""
+    """Decode whole top-level fields, some megabytes at a time: end to end, requests are one long message.
+
+    A file that holds something, but no block, is no OTLP: told of one that was named, as of JSON.
+    """
     decode = decode_logs_proto if ".logs." in file.path.name else decode_traces_proto
     waiting = b""
     at = 0
     more = True
+    is_otlp = False
     while more:
         piece = _read_fully(stream, _PROTO_BATCH)
         more = len(piece) == _PROTO_BATCH
@@ -191,11 +195,15 @@ def _read_proto(file: _Found, stream: IO[bytes], limits: Limits, keep: Prefilter
         if not cut:
             continue
         try:
-            yield decode(waiting[:cut], limits, keep)
+            decoded = decode(waiting[:cut], limits, keep)
         except DecodeError as error:
             raise UsageError(f"{file.path}: bytes {at} to {at + cut}: {error}") from error
+        is_otlp = is_otlp or any(field[:2] == (BLOCK, LENGTH) for field in fields(waiting, 0, cut))
+        yield decoded
         waiting = waiting[cut:]
         at += cut
+    if at and not is_otlp and file.named:
+        raise UsageError(f"{file.path}: not an OTLP export request: no resource spans or resource logs in it")
 
 
 def _read_fully(stream: IO[bytes], size: int) -> bytes:
@@ -210,14 +218,20 @@ def _read_fully(stream: IO[bytes], size: int) -> bytes:
 def _whole_fields(file: _Found, data: bytes, offset: int) -> int:
     """How many bytes of ``data`` are complete top-level fields."""
     at = 0
-    while at < len(data):
-        try:
-            at = read_field(data, at, len(data))[3]
-        except WireError as error:
-            # Less than a field is left, or its bytes are wrong: only its end would tell.
-            if len(data) - at > 20 and not _field_may_continue(data, at):
-                raise UsageError(f"{file.path}: byte {offset + at}: {error}") from error
-            break
+    tally = FieldTally()
+    try:
+        for number, wire_type, _, stop in fields(data, 0, len(data)):
+            at = stop
+            if number == BLOCK and wire_type == LENGTH:
+                tally.known += 1
+            else:
+                tally.other()
+    except TooManyFieldsError as error:
+        raise UsageError(f"{file.path}: bytes {offset} to {offset + at}: not OTLP in protobuf: {error}") from error
+    except WireError as error:
+        # Less than a field is left, or its bytes are wrong: only its end would tell.
+        if len(data) - at > 20 and not _field_may_continue(data, at):
+            raise UsageError(f"{file.path}: byte {offset + at}: {error}") from error
     return at
 
 

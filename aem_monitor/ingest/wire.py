@@ -13,8 +13,35 @@ LENGTH: Final = 2
 FIXED32: Final = 5
 
 
+_FREE: Final = 10_000
+_PER_KNOWN: Final = 4
+"""Other fields allowed for each block, scope and item. Exporters write at most two: a resource or scope, its schema."""
+
+
 class WireError(ValueError):
     """The bytes are not a protobuf message; never leaves the decoders."""
+
+
+class TooManyFieldsError(WireError):
+    """A message of far more fields that hold no telemetry than any exporter writes: a bomb, or no OTLP."""
+
+
+class FieldTally:
+    """Counts the fields that are walked one by one, so that a body of nothing but others ends early.
+
+    ``known`` are blocks, scopes and items; unknown fields, resources and the like are the others.
+    """
+
+    def __init__(self) -> None:
+        self.known = 0
+        self.others = 0
+
+    def other(self, known: int = 0) -> None:
+        """One more other field, with so many known ones that are not counted yet. Raises TooManyFieldsError."""
+        self.others += 1
+        if self.others > _FREE + _PER_KNOWN * (self.known + known):
+            message = f"{self.others} fields hold no spans or log records, more than any exporter writes"
+            raise TooManyFieldsError(message)
 
 
 def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
@@ -61,31 +88,32 @@ def read_field(data: bytes, at: int, end: int) -> tuple[int, int, int, int]:
     return tag >> 3, wire_type, at, stop
 
 
-def field_slices(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """The top-level fields with a length: (field number, start of the payload, end of the payload).
+def fields(data: bytes, at: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """The fields of the message ``data[at:end]``, each as ``read_field`` gives it.
 
     Raises WireError where the bytes stop being a message.
     """
-    at, end = 0, len(data)
     while at < end:
-        number, wire_type, start, stop = read_field(data, at, end)
-        if wire_type == LENGTH:
-            yield number, start, stop
-        at = stop
+        field = read_field(data, at, end)
+        yield field
+        at = field[3]
 
 
-def count_field(data: bytes, at: int, end: int, number: int) -> int:
-    """How often a message field with a number below 16 stands in ``data[at:end]``.
+def count_field(data: bytes, at: int, end: int, number: int, tally: FieldTally) -> None:
+    """Add to ``tally`` how often a message field with a number below 16 stands in ``data[at:end]``.
 
-    Raises WireError where the bytes stop being a message.
+    Raises WireError where the bytes stop being a message, TooManyFieldsError for too many others.
     """
     tag = number << 3 | LENGTH
     count = 0
     # One or two length bytes are read in line: this runs once a span, before anything else is known of it.
-    while at + 2 < end:
-        if data[at] != tag:
+    while at < end:
+        if data[at] != tag or at + 2 >= end:
             found, wire_type, _, at = read_field(data, at, end)
-            count += found == number and wire_type == LENGTH
+            if found == number and wire_type == LENGTH:
+                count += 1
+            else:
+                tally.other(count)
             continue
         length = data[at + 1]
         if length < 0x80:
@@ -95,9 +123,6 @@ def count_field(data: bytes, at: int, end: int, number: int) -> int:
         else:
             at = read_field(data, at, end)[3]
         count += 1
-    while at < end:
-        found, wire_type, _, at = read_field(data, at, end)
-        count += found == number and wire_type == LENGTH
     if at > end:
         raise WireError(f"field ends {at - end} bytes behind its message")
-    return count
+    tally.known += count

@@ -173,6 +173,27 @@ def test_bytes_that_are_no_protobuf_are_an_error(tmp_path: Path, monkeypatch: py
     assert "wire type 3" in fault(path)
 
 
+@pytest.mark.parametrize("name", ["a.pb", "a.pb.gz", "a.logs.pb"])
+@pytest.mark.parametrize("batch", [2**16, 2**24])
+def test_a_protobuf_file_of_unknown_fields_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, batch: int
+) -> None:
+    monkeypatch.setattr(files, "_PROTO_BATCH", batch)
+    path = write(tmp_path / name, b"\x1a\x09gen_ai.aa" + b"  " * 500_000)
+    message = fault(path)
+    assert message.startswith(f"{path}: bytes 0 to ")
+    assert message.endswith("fields hold no spans or log records, more than any exporter writes")
+
+
+def test_a_protobuf_file_without_a_block_is_left_out_of_a_directory_and_refused_by_name(tmp_path: Path) -> None:
+    write(tmp_path / "a.json", json.dumps(request("one")))
+    other = write(tmp_path / "b.pb", b"\x1a\x09gen_ai.aa")
+    empty = write(tmp_path / "c.pb", b"")
+    assert names(read(tmp_path)) == ["one"]
+    assert names(read(empty)) == []
+    assert fault(other) == f"{other}: not an OTLP export request: no resource spans or resource logs in it"
+
+
 @pytest.mark.parametrize("name", ["a.json.gz", "a.jsonl.gz", "a.pb.gz"])
 @pytest.mark.parametrize("damage", ["no gzip", "cut short", "flipped"])
 def test_a_damaged_gzip_file_is_an_error(tmp_path: Path, name: str, damage: str) -> None:

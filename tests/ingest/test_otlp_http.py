@@ -144,6 +144,16 @@ def test_a_broken_gzip_body_is_a_bad_request(receiver: Receiver) -> None:
     assert receiver.counted == {"malformed": 1}
 
 
+@pytest.mark.parametrize("path", ["/v1/traces", "/v1/logs"])
+def test_a_body_of_millions_of_unknown_fields_is_a_bad_request(receiver: Receiver, path: str) -> None:
+    bomb = gzip.compress(b"\x1a\x09gen_ai.aa" + b"  " * 500_000)
+    response = receiver.post(bomb, path=path, Content_Encoding="gzip")
+    code, message = error(response)
+    assert (response.status_code, code) == (400, 3)
+    assert "fields hold no spans or log records, more than any exporter writes" in message
+    assert receiver.counted == {"malformed": 1}
+
+
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-protobuf2", "", None])
 def test_another_content_type_is_unsupported(receiver: Receiver, content_type: str | None) -> None:
     response = receiver.post(BODY, content_type)

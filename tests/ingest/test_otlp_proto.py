@@ -292,6 +292,33 @@ def test_a_bomb_of_empty_messages_is_refused_before_it_is_parsed(
         decode_body(body, LIMITS, AGENTS)
 
 
+@pytest.mark.parametrize("level", ["body", "block", "scope", "scope of long spans"])
+@pytest.mark.parametrize("field", [b"  ", b"\x1a\x00", b"\x1d1234", b"\x191234abcd"])
+@pytest.mark.parametrize("decode_body", [decode_traces_proto, decode_logs_proto])
+def test_a_body_of_other_fields_is_refused(decode_body: Callable[..., Decoded], level: str, field: bytes) -> None:
+    body = field * 50_000
+    if level == "scope of long spans":
+        body = length_delimited(0x12, b"\x0a" + b"x" * 20_000) + body
+    if level.startswith("scope"):
+        body = length_delimited(0x12, body)
+    if level != "body":
+        body = length_delimited(0x0A, body)
+    with pytest.raises(DecodeError, match=r"100\d\d fields hold no spans or log records") as caught:
+        decode_body(body + agent_request().SerializeToString(), LIMITS, AGENTS)
+    assert caught.value.reason == "malformed"
+
+
+def test_many_small_blocks_with_all_their_fields_are_no_such_body() -> None:
+    request = ExportTraceServiceRequest()
+    for _ in range(20_000):
+        block = request.resource_spans.add(schema_url="r")
+        block.resource.SetInParent()
+        scoped = block.scope_spans.add(schema_url="s")
+        scoped.scope.name = "strands."
+        scoped.spans.add(trace_id=TRACE, span_id=SPAN)
+    assert len(decode(request).spans) == 20_000
+
+
 @given(trace_requests())
 def test_what_is_counted_before_parsing_is_what_is_there(request: ExportTraceServiceRequest) -> None:
     scopes = [scope for block in request.resource_spans for scope in block.scope_spans]

@@ -4,7 +4,7 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,6 +37,7 @@ from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
 from aem_monitor.metrics.registry import Metrics, Readings
 from aem_monitor.pipeline import Pipeline
+from aem_monitor.restart import Started
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.store.store import Store
 from aem_monitor.web.admin_app import ReloadResult, admin_app
@@ -97,6 +98,7 @@ class Daemon:
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
+        self._started = Started(config, pipeline)
         self._recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers)
         self._engine = Engine(pipeline, engine_settings(config), self._recorder, self.metrics)
         self.worker = EngineThread(
@@ -130,8 +132,7 @@ class Daemon:
         return build_pipeline(dialogs, settings, self._conventions, self._scorer)
 
     def _sources(self, config: Config, pipeline: Pipeline) -> tuple[Source, ...]:
-        self._prefiltered = pipeline.recogniser.attributes
-        keep = build_prefilter(self._conventions, assembly_settings(config), self._prefiltered)
+        keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
         bounds = limits(config)
         sources: list[Source] = []
         if config.ingest.otlp_http.enabled:
@@ -228,7 +229,7 @@ class Daemon:
                 successful.set(0)
                 message = f"the engine was busy for {_RELOAD_SECONDS:g} s; the old configuration stays in use"
                 return ReloadResult(ok=False, message=message)
-            kept = restart_needed(self._config, config, self._prefiltered, pipeline.recogniser.attributes)
+            kept = self._started.restart_needed(config, pipeline)
             self._config, self._dialogs = config, dialogs
             self._loaded()
             message = f"{len(dialogs)} golden dialogs loaded"
@@ -339,19 +340,6 @@ class Daemon:
 def golden_tools(dialogs: Dialogs) -> frozenset[str]:
     """Every tool id that some path of some golden dialog names."""
     return frozenset(tool for dialog in dialogs for tool in dialog.tool_ids)
-
-
-def restart_needed(
-    old: Config, new: Config, prefiltered: Collection[str] = (), attributes: Collection[str] = ()
-) -> list[str]:
-    """Sections whose change a reload does not carry out.
-
-    Sources let pass what they were started for (``prefiltered``): spans without agent content, kept for an attribute
-    by which dialogs are restricted, are only kept for those known at the start.
-    """
-    fixed = ("ingest", "conventions", "store", "metrics", "admin")
-    changed = [name for name in fixed if getattr(old, name) != getattr(new, name)]
-    return changed if set(attributes) <= set(prefiltered) else [*changed, "recognise.where (new attributes)"]
 
 
 def grpc_source() -> "type[OtlpGrpcSource]":

@@ -56,7 +56,10 @@ file, each fault with its line, or prints the configuration in force.
 - **Listeners** are on loopback by default. One that other machines can reach needs `insecure: true` beside it as long
   as there is neither TLS nor authentication. Two listeners cannot share a port.
 - **Reload** (SIGHUP, or `POST /-/reload` on the admin listener) reads the file and the golden dialogs again and swaps
-  both, or keeps both and says what was wrong.
+  both, or keeps both and says what was wrong. `golden`, `assembly`, `recognise`, `scoring`, `shutdown` and
+  `store.retention` hold from then on. Changes of `ingest`, `conventions`, `experts`, `store.url`, `store.replica`,
+  `metrics`, `admin` and `log` need a restart, as do attributes in `assembly` and `recognise.where` that were in
+  neither at the start; the answer names those that differ from what runs.
 """
 
 

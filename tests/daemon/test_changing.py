@@ -5,6 +5,7 @@ import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,14 +83,47 @@ def test_a_bad_reload_keeps_the_old_and_says_where_the_fault_is(
     assert daemon.value("aem_monitor_config_last_reload_successful") == 1
 
 
-def test_what_only_a_restart_changes_is_said(daemon: Running) -> None:
+ONLY_WITH_A_RESTART: dict[str, dict[str, dict[str, Any]]] = {
+    "metrics.max_label_values": {"metrics": {"max_label_values": 77}},
+    "admin.insecure": {"admin": {"insecure": True}},
+    "log.level": {"log": {"level": "debug"}},
+    "experts.deadline": {"experts": {"deadline": "7s"}},
+    "store.replica": {"store": {"replica": "another"}},
+    "ingest.queue": {"ingest": {"queue": {"batches": 7}}},
+    "assembly (new attributes)": {"assembly": {"conversation_id": ["house.conversation"]}},
+    "recognise.where (new attributes)": {"recognise": {"where": {"house.canary": "yes"}}},
+}
+
+
+def test_what_only_a_restart_changes_is_said_as_long_as_it_is_so(daemon: Running) -> None:
     path = daemon.folder / "aem-monitor.yaml"
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "metrics": {**document["metrics"], "max_label_values": 77}}))
+    original = path.read_text()
+    changed = json.loads(original)
+    for more in ONLY_WITH_A_RESTART.values():
+        for section, keys in more.items():
+            changed[section] = {**changed.get(section, {}), **keys}
+    path.write_text(json.dumps(changed))
+    for time in ("first", "second"):
+        status, answer = daemon.reload()
+        assert status == 200
+        named = answer["message"].partition("restart: ")[2].split(", ")
+        assert sorted(named) == sorted(ONLY_WITH_A_RESTART), time
+    path.write_text(original)
     status, answer = daemon.reload()
     assert status == 200
-    assert "restart" in answer["message"]
-    assert "metrics" in answer["message"]
+    assert "restart" not in answer["message"], "it is what runs"
+
+
+def test_what_a_reload_carries_out_is_not_said_to_need_a_restart(daemon: Running) -> None:
+    path = daemon.folder / "aem-monitor.yaml"
+    document = json.loads(path.read_text())
+    document["store"]["retention"] = "3d"
+    document["shutdown"] = {"grace": "9s"}
+    document["scoring"] = {"threshold": 0.4}
+    path.write_text(json.dumps(document))
+    status, answer = daemon.reload()
+    assert status == 200
+    assert "restart" not in answer["message"]
 
 
 def test_counters_go_on_after_a_restart(daemon: Running) -> None:

@@ -191,6 +191,8 @@ class Daemon:
         """Stop taking input, judge what is complete, commit, close. False when the grace was too short for that."""
         deadline = time.monotonic() + self._config.shutdown.grace
         self._stopping.set()
+        finals = self._recorder.finals
+        _LOG.info("Draining: no more input is taken; at most %g s (shutdown.grace)", self._config.shutdown.grace)
 
         def left() -> float:
             return max(0.1, deadline - time.monotonic())
@@ -208,6 +210,7 @@ class Daemon:
         self.metrics_listener.stop(1.0)
         if drained:
             self.store.close()
+        _LOG.info("Stopped; runs made final while draining: %d", self._recorder.finals - finals)
         return drained
 
     # Reload

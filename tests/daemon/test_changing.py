@@ -124,6 +124,8 @@ def test_what_a_reload_carries_out_is_not_said_to_need_a_restart(daemon: Running
     status, answer = daemon.reload()
     assert status == 200
     assert "restart" not in answer["message"]
+    assert daemon.stop() == 0
+    assert "at most 9 s" in daemon.log
 
 
 def test_counters_go_on_after_a_restart(daemon: Running) -> None:
@@ -166,6 +168,8 @@ def test_sigterm_scores_what_is_complete_and_exits_0(tmp_path: Path) -> None:
         daemon.start()
         conversation = daemon.play()
         assert daemon.stop() == 0
+        assert "Draining" in daemon.log
+        assert "Stopped; runs made final while draining: 1" in daemon.log
         daemon.start()
         (run,) = daemon.api(f"/api/v1/runs?conversation_id={conversation}")["runs"]
         assert run["test_pass"] is True

@@ -66,6 +66,24 @@ def spoken(value: AttributeValue, role: Role) -> Messages:
     return Messages((*items[:-1], mark_cut(items[-1])), cut) if cut and items else Messages(items, cut)
 
 
+def provider_output(value: JSON) -> Messages:
+    """What a model's provider answered, in its own object or a list of them: a chat completion, LangChain's
+    generations, or a response of OpenAI's Responses with its ``output`` items; none for any other value."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        found = NO_MESSAGES
+        for item in value:
+            found += provider_output(item) if isinstance(item, Mapping) else NO_MESSAGES
+        return found
+    if not isinstance(value, Mapping):
+        return NO_MESSAGES
+    if "choices" in value or "generations" in value:
+        return _completion(value, Role.ASSISTANT, _MAX_WRAPPERS)
+    items = _listed(value.get("output"))
+    if not items or not all(isinstance(item, Mapping) and isinstance(item.get("type"), str) for item in items):
+        return NO_MESSAGES
+    return read_messages(items, Role.ASSISTANT)
+
+
 def _said(value: JSON, role: Role, depth: int) -> Messages:
     if isinstance(value, str):
         return _text(value, role)

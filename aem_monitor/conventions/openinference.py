@@ -7,15 +7,25 @@ Messages of model calls are flattened attributes (``llm.input_messages.N.message
 argument the bare value. CrewAI has the user's text as a task description, a crew's kickoff is a runner.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aem_monitor.conventions.attributes import failure, metadata, text
 from aem_monitor.conventions.callinput import CallInput, read_call
 from aem_monitor.conventions.flattened import unflatten
-from aem_monitor.conventions.jsontext import parse_nested
-from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Role, read_messages
-from aem_monitor.conventions.observations import opened
+from aem_monitor.conventions.jsontext import parse_nested, to_json
+from aem_monitor.conventions.messages import (
+    NO_MESSAGES,
+    Message,
+    Messages,
+    Role,
+    mark_cut,
+    read_messages,
+    without_cut_end,
+)
+from aem_monitor.conventions.observations import opened, provider_output
 from aem_monitor.conventions.parts import CallPart, TextPart, call_part
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
@@ -30,6 +40,7 @@ _KINDS: Final[Mapping[str, SpanKind]] = {
     "CHAIN": SpanKind.STEP,
 }
 _TEXT_KEYS: Final = ("task", "input", "query", "question", "prompt", "user_input", "user_message", "message")
+_REPR: Final = re.compile(r"\s*(?:[\w.]+\(|\w+=|<)")
 
 
 class OpenInference:
@@ -124,20 +135,41 @@ def _value(attributes: Attributes, name: str) -> tuple[JSON, bool]:
 
 def _input(attributes: Attributes) -> Messages:
     value, cut = _value(attributes, "input.value")
-    return _spoken(value, Role.USER, cut=cut)
+    return _spoken(_as_text(attributes, "input.value", value), Role.USER, cut=cut)
 
 
 def _output(attributes: Attributes) -> Messages:
     value, cut = _value(attributes, "output.value")
     if isinstance(value, Mapping) and isinstance(value.get("raw"), str):
         value = value["raw"]
-    return _spoken(value, Role.ASSISTANT, cut=cut)
+    return _spoken(_as_text(attributes, "output.value", value), Role.ASSISTANT, cut=cut)
+
+
+def _as_text(attributes: Attributes, name: str, value: JSON) -> JSON:
+    """The text that was said, where it only looks like JSON of messages or the framework wrote a bare value."""
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    if isinstance(value, Sequence) and not isinstance(value, str) and value and all(map(_is_plain, value)):
+        said = attributes[name]
+        return said if isinstance(said, str) else json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _is_plain(item: JSON) -> bool:
+    """Whether a list item is neither a message nor a batch of them, nor the repr of an object."""
+    if isinstance(item, str):
+        return _REPR.match(item) is None
+    if isinstance(item, Sequence):
+        return not any(isinstance(inner, Mapping) for inner in item)
+    return not isinstance(item, Mapping)
 
 
 def _spoken(value: JSON, role: Role, *, cut: bool) -> Messages:
     """Messages of a framework's input or output object, or its text. Reprs of Python objects are no messages."""
     if isinstance(value, str):
         return Messages((Message(role, (TextPart(value, cut),)),)) if value.strip() else NO_MESSAGES
+    if role is Role.ASSISTANT and (answered := provider_output(without_cut_end(value) if cut else value)):
+        return Messages((*answered.items[:-1], mark_cut(answered.items[-1])), cut) if cut else answered
     listed = value.get("messages") if isinstance(value, Mapping) else value
     if isinstance(listed, Sequence) and not isinstance(listed, str):
         usable = [item for item in listed if not isinstance(item, str)]
@@ -191,7 +223,8 @@ def _calls(items: Sequence[JSON]) -> Iterator[CallPart]:
 def _tool(span: Span) -> ToolReading:
     attributes = span.attributes
     given, given_cut = _value(attributes, "input.value")
-    output: Captured = attributes["output.value"] if isinstance(attributes.get("output.value"), str) else NOT_CAPTURED
+    returned = to_json(attributes.get("output.value"))
+    output: Captured = NOT_CAPTURED if returned is None else returned
     name = text(attributes, "tool.name")
     if name is None and (span.name.startswith("handoff to ") or _names_agents(given, output)):
         return ToolReading(f"transfer_to_{output}" if isinstance(output, str) else span.name, handoff=True)

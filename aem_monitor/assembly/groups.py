@@ -7,11 +7,11 @@ the model and tool calls are cut into exchanges where a reply has been given.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Final
 
 from aem_monitor.assembly.names import folded, handoff_target, same_tool
-from aem_monitor.assembly.speech import asks_for_calls, last_user, reply_of, user_turns
+from aem_monitor.assembly.sessions import exchanges_below
+from aem_monitor.assembly.speech import asks_for_calls, reply_of, user_turns
 from aem_monitor.assembly.told import NOTHING_TOLD, PartKind, Told
 from aem_monitor.assembly.tree import INVOCATIONS, Node
 from aem_monitor.conventions.reading import SpanKind
@@ -175,23 +175,17 @@ def _runs_within(agent: Node, tool: Node) -> bool:
 
 
 def _split_runner(group: Group) -> list[Group]:
-    """A runner span around a whole session: the same agent again and again, each time with a user text of its own."""
-    root = group.roots[0]
-    if root.kind is not SpanKind.RUN or root.reading is None or user_turns(root.reading.input):
+    """A runner span around a whole session holds one group for each exchange."""
+    acting = [member.node for member in group.members if member.frame is None]
+    parts = [Group(list(tops)) for tops in exchanges_below(group.roots[0], acting)]
+    if not parts:
         return [group]
-    inner = [one.node for one in group.members if one.node.kind in INVOCATIONS and one.node is not root]
-    tops = [node for node in inner if not any(above in inner for above in node.ancestors())]
-    if len(tops) < 2 or len({top.reading.agent_name for top in tops if top.reading}) != 1:
-        return [group]
-    said = [last_user(top.reading.input) for top in tops if top.reading]
-    texts = [one.text for one in said if one is not None and one.text]
-    apart = all(one.end <= two.start for one, two in pairwise(tops))
-    if not apart or len(texts) != len(tops) or len(set(texts)) != len(texts):
-        return [group]
-    parts = [Group([top]) for top in tops]
     for member in group.members:
-        above = {member.node, *member.node.ancestors()}
-        owner = next((part for part in parts if part.roots[0] in above), None)
+        at = member.node if member.frame is None else member.frame
+        above = {at, *at.ancestors()}
+        owner = next((part for part in parts if not above.isdisjoint(part.roots)), None)
+        if owner is None and at.kind is SpanKind.TOOL:
+            owner = next((part for part in reversed(parts) if part.roots[0].start <= at.start), parts[0])
         if owner is not None:
             owner.members.append(member)
     return parts

@@ -5,7 +5,8 @@ Legacy telemetry has one event a message with JSON text of Bedrock blocks in it 
 ``gen_ai.client.inference.operation.details`` events, several a span, or attributes only. A loop cycle
 (``execute_event_loop_cycle``, before 1.0 a span named ``Cycle <uuid>`` without an operation) repeats what its model and
 tool spans say; only they count. Tool results are always Bedrock blocks. A graph or swarm of agents runs under
-``invoke_graph`` / ``invoke_swarm``. Redaction (``gen_ai_unredacted_attributes``) leaves ``[REDACTED]`` for contents.
+``invoke_graph`` / ``invoke_swarm``; ``Agent.structured_output`` has a span of its own in place of the agent's, whose
+choice is the JSON text of the object. Redaction (``gen_ai_unredacted_attributes``) leaves ``[REDACTED]`` for contents.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ _OLD_NAMES: Final[Mapping[str, SpanKind]] = {
     "Tool: ": SpanKind.TOOL,
     "Cycle ": SpanKind.STEP,
 }
+_STRUCTURED: Final = "execute_structured_output"
 _MULTI_AGENT: Final = frozenset({"invoke_graph", "invoke_swarm"})
 
 
@@ -62,8 +64,11 @@ def _kind(span: Span) -> SpanKind:
                 return kind
         if "gen_ai.agent.name" in span.attributes or "agent.name" in span.attributes:
             return SpanKind.AGENT
-    if text(span.attributes, "gen_ai.operation.name") in _MULTI_AGENT:
+    operation = text(span.attributes, "gen_ai.operation.name")
+    if operation in _MULTI_AGENT:
         return SpanKind.RUN
+    if operation == _STRUCTURED:
+        return SpanKind.AGENT
     return kind_of(span.attributes)
 
 

@@ -50,6 +50,18 @@ def test_kinds_of_spans_before_operations_were_named() -> None:
     assert read("execute_event_loop_cycle", {"gen_ai.operation.name": "execute_event_loop_cycle"}).kind is SpanKind.STEP
 
 
+def test_a_structured_output_is_an_agents_invocation() -> None:
+    reading = read(
+        "execute_structured_output",
+        {**AGENT, "gen_ai.operation.name": "execute_structured_output"},
+        SpanEvent("gen_ai.user.message", 0, {"role": "user", "content": '[{"text": "Who is it?"}]'}),
+        SpanEvent("gen_ai.choice", 1, {"message": '{"name": "Ada"}'}),
+    )
+    assert reading.kind is SpanKind.AGENT
+    assert reading.input.items[0].text == TextPart("Who is it?")
+    assert reading.output.items[0].text == TextPart('{"name": "Ada"}')
+
+
 def test_tool_contents_in_legacy_events() -> None:
     tool = read(
         "execute_tool look",

@@ -163,7 +163,15 @@ class Daemon:
     # Life
 
     def start(self) -> None:
-        """Restore the totals, then open the doors: metrics first, sources last."""
+        """Restore the totals, then open the doors: metrics first, sources last.
+
+        Raises ``StoreError`` when another process counts into the same totals.
+        """
+        try:
+            self.store.claim()
+        except StoreError:
+            self.store.close()
+            raise
         self._restore()
         self._watch()
         self._scorer.load()

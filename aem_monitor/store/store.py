@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -15,6 +16,7 @@ from aem_monitor.ingest.batch import Partition
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
+from aem_monitor.store.claim import Claim
 from aem_monitor.store.codec import dump_json, encode_run, encode_turn
 from aem_monitor.store.database import WRITE, connect, in_memory, store_error
 from aem_monitor.store.queries import chunks, load_plays, load_plays_of_traces, load_provisional, load_runs
@@ -46,6 +48,7 @@ class Store:
         self._lock = threading.RLock()
         self._read_lock = self._lock if in_memory(self._engine) else None
         self._closed = False
+        self._claim: Claim | None = None
         try:
             if self._read("be opened", schema.current_version) != schema.SCHEMA_VERSION:
                 with self._writing("be prepared") as connection:
@@ -61,6 +64,20 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether everything is gone with the process."""
+        return in_memory(self._engine)
+
+    def claim(self) -> None:
+        """Be the only process that keeps totals under this replica name, until closed; others may still read.
+
+        Only a SQLite file can tell. Raises ``StoreError`` (reason ``locked``) when another process has the name.
+        """
+        url = self._engine.url
+        if url.get_backend_name() == "sqlite" and not self.in_memory and self._claim is None:
+            self._claim = Claim(Path(str(url.database)), self.replica)
 
     # Writing
 
@@ -290,6 +307,8 @@ class Store:
         with self._lock:
             self._closed = True
             self._engine.dispose()
+            if self._claim is not None:
+                self._claim.release()
 
     # Within a transaction
 

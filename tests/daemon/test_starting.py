@@ -110,6 +110,27 @@ def test_a_broker_that_cannot_be_reached_leaves_otlp_working_and_is_said(tmp_pat
         daemon.close()
 
 
+def test_a_second_daemon_with_the_same_replica_name_does_not_start(daemon: Running) -> None:
+    """Both would count into the same totals without knowing of each other."""
+    daemon.start()
+    path = daemon.folder / "aem-monitor.yaml"
+    own = path.read_text()
+    ports = {
+        "metrics": {"listen": f"127.0.0.1:{free_port()}"},
+        "admin": {"listen": f"127.0.0.1:{free_port()}"},
+        "ingest": {"otlp_http": {"listen": f"127.0.0.1:{free_port()}"}},
+    }
+    code, said = _fails(daemon, **ports)
+    assert code != 0
+    assert "store.replica" in said
+    assert "'tests'" in said
+    assert "Traceback" not in said
+    daemon.kill()
+    path.write_text(own)
+    daemon.start()
+    assert daemon.get("/-/healthy") == 200
+
+
 @pytest.mark.skipif(os.name != "posix", reason="removes a file that is open")
 def test_readiness_falls_with_the_store_and_health_does_not(daemon: Running) -> None:
     daemon.start()

@@ -202,3 +202,25 @@ def test_whether_it_can_be_written_is_found_out_by_writing(url: str, tmp_path: P
         before = wal.stat().st_size
         store.check_writing()
         assert wal.stat().st_size > before
+
+
+def test_a_replica_name_has_one_process_and_any_number_of_readers(url: str) -> None:
+    with Store(url, "a") as first:
+        first.claim()
+        with Store(url, "a") as second:
+            assert second.totals() == [], "it may read"
+            with pytest.raises(StoreError, match=r"replica name 'a'.*store\.replica") as caught:
+                second.claim()
+            assert caught.value.reason == "locked"
+        with Store(url, "b/../b") as other:
+            other.claim()
+    with Store(url, "a") as next_one:
+        next_one.claim()
+
+
+def test_a_store_in_memory_can_be_claimed_by_all() -> None:
+    with Store("sqlite://", "a") as first, Store("sqlite:///:memory:", "a") as second:
+        first.claim()
+        second.claim()
+        assert first.in_memory
+        assert second.in_memory

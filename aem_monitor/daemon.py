@@ -172,6 +172,8 @@ class Daemon:
         except StoreError:
             self.store.close()
             raise
+        if self.store.in_memory:
+            _LOG.warning("store.url is a database in memory: verdicts and counters are lost when the process ends")
         self._restore()
         self._watch()
         self._scorer.load()

@@ -131,6 +131,16 @@ def test_a_second_daemon_with_the_same_replica_name_does_not_start(daemon: Runni
     assert daemon.get("/-/healthy") == 200
 
 
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_a_store_in_memory_is_warned_of(tmp_path: Path, url: str) -> None:
+    daemon = Running(tmp_path, store={"url": url})
+    try:
+        daemon.start()
+        assert "warning aem_monitor.daemon: store.url is a database in memory" in daemon.log
+    finally:
+        daemon.close()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="removes a file that is open")
 def test_readiness_falls_with_the_store_and_health_does_not(daemon: Running) -> None:
     daemon.start()

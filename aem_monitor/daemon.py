@@ -276,7 +276,8 @@ class Daemon:
             if source.up:
                 self._was_up.add(source.name)
             elif source.name not in self._was_up:
-                found.append(f"source {source.name} has not been able to receive yet")
+                where = f" from {source.servers}" if isinstance(source, KafkaSource) else ""
+                found.append(f"source {source.name} has not been able to receive yet{where}")
         if self._stopping.is_set():
             found.append("shutting down")
         return found

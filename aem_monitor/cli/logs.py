@@ -53,8 +53,9 @@ def start_logging(level: str, form: str = "text") -> None:
     handler = _StandardError()
     handler.setFormatter(JsonLines() if form == "json" else TextLines())
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
-    # The Kafka client logs every reconnect at warning and its protocol at debug; its errors matter, the rest does not.
-    logging.getLogger("kafka").setLevel(max(logging.ERROR, logging.getLevelNamesMapping()[level.upper()]))
+    # The Kafka client logs every attempt to connect as an error, two a second; the source says it once a minute, with
+    # what the client raised.
+    logging.getLogger("kafka").setLevel(logging.CRITICAL)
 
 
 def _time(record: logging.LogRecord) -> str:

@@ -125,6 +125,11 @@ class KafkaSource:
         self._progress.release(offsets)
 
     @property
+    def servers(self) -> str:
+        """Where the brokers are looked for, for messages."""
+        return self._settings.servers
+
+    @property
     def up(self) -> bool:
         """Whether a broker is connected, the group joined and at least one topic there."""
         return self._up

@@ -52,3 +52,10 @@ def test_nothing_goes_to_standard_output(capsys: Capture) -> None:
     start_logging("debug")
     log.error("broken")
     assert capsys.readouterr().out == ""
+
+
+def test_what_the_kafka_client_says_of_every_attempt_is_left_out(capsys: Capture) -> None:
+    """The source says it, once a minute."""
+    start_logging("debug")
+    logging.getLogger("kafka.net.manager").error("connection failed: ECONNREFUSED")
+    assert capsys.readouterr().err == ""

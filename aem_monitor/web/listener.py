@@ -5,12 +5,14 @@ import threading
 from contextlib import suppress
 from typing import Final
 
-import uvicorn
 from starlette.types import ASGIApp
 
 from aem_monitor.errors import ConfigError
+from aem_monitor.httpserver import HEADER_SECONDS, WRITE_SECONDS, HttpServer, listen
 
-_START_SECONDS: Final = 10.0
+_IDLE_SECONDS: Final = 5
+_LAST_SECONDS: Final = 2
+"""How long requests under way may take when stopping."""
 
 MAX_CONNECTIONS: Final = 128
 """Connections and requests at once; more are answered 503. A scraper, a few people and a probe need a handful."""
@@ -22,34 +24,37 @@ class HttpListener:
     Each listener has its own event loop, so that a slow page cannot delay a scrape.
     """
 
-    def __init__(self, app: ASGIApp, host: str, port: int, key: str) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        host: str,
+        port: int,
+        key: str,
+        *,
+        connections: int = MAX_CONNECTIONS,
+        header_seconds: float = HEADER_SECONDS,
+        write_seconds: float = WRITE_SECONDS,
+    ) -> None:
         """Args:
         app: what is served.
         host: name or address to bind, IPv6 without brackets.
         port: TCP port; 0 takes a free one.
         key: the configuration key of the address (``metrics.listen``), named in errors.
+        connections, header_seconds, write_seconds: bounds on what clients may hold, see ``HttpServer``.
         """
         self._host = host
         self._port = port
         self._key = key
         self._socket: socket.socket | None = None
         self._thread: threading.Thread | None = None
-        self._server = _Server(
-            uvicorn.Config(
-                app,
-                loop="asyncio",
-                http="h11",
-                ws="none",
-                lifespan="off",
-                log_config=None,
-                log_level="error",
-                access_log=False,
-                proxy_headers=False,
-                server_header=False,
-                limit_concurrency=MAX_CONNECTIONS,
-                timeout_graceful_shutdown=2,
-            )
+        self._server = HttpServer(
+            app,
+            connections=connections,
+            idle_seconds=_IDLE_SECONDS,
+            header_seconds=header_seconds,
+            write_seconds=write_seconds,
         )
+        self._server.config.timeout_graceful_shutdown = _LAST_SECONDS
 
     @property
     def port(self) -> int:
@@ -68,11 +73,10 @@ class HttpListener:
         Raises:
             ConfigError: the address cannot be bound; names the configuration key.
         """
-        self._socket = self._bind()
+        self._socket = listen(self._host, self._port, MAX_CONNECTIONS, self._key)
         self._port = int(self._socket.getsockname()[1])
-        self._thread = threading.Thread(target=self._serve, name=f"http {self._key}", daemon=True)
-        self._thread.start()
-        if not self._server.ready.wait(_START_SECONDS) or not self._server.started:
+        self._thread = self._server.serve_in_thread(self._socket, f"http {self._key}")
+        if not self._server.serves():
             self.stop(0.0)
             raise ConfigError(f"{self._key}: the listener on {self.url} did not start", reason="listener")
 
@@ -86,41 +90,3 @@ class HttpListener:
         if self._socket is not None:
             with suppress(OSError):
                 self._socket.close()
-
-    def _serve(self) -> None:
-        assert self._socket is not None
-        try:
-            self._server.run(sockets=[self._socket])
-        finally:
-            self._server.ready.set()
-
-    def _bind(self) -> socket.socket:
-        try:
-            family, kind, protocol, _, address = socket.getaddrinfo(
-                self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
-            bound = socket.socket(family, kind, protocol)
-        except OSError as error:
-            raise ConfigError(f"{self._key}: {self._host} is no address to listen on: {error}") from error
-        try:
-            # A restart must not wait for the old process' connections to time out; a port in use stays an error.
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind(address)
-            bound.listen(MAX_CONNECTIONS)
-        except OSError as error:
-            bound.close()
-            advice = "stop the process that uses it or set another address"
-            raise ConfigError(f"{self._key}: cannot listen on {self._host}:{self._port}: {error}; {advice}") from error
-        return bound
-
-
-class _Server(uvicorn.Server):
-    """Says when it serves, instead of being polled for it."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.ready.set()

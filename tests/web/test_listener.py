@@ -4,7 +4,8 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -25,8 +26,8 @@ APP = Starlette(routes=[Route("/", hello)])
 
 
 @contextmanager
-def listening(app: Starlette = APP, host: str = "127.0.0.1", port: int = 0) -> Iterator[HttpListener]:
-    listener = HttpListener(app, host, port, "metrics.listen")
+def listening(app: Starlette = APP, host: str = "127.0.0.1", port: int = 0, **bounds: Any) -> Iterator[HttpListener]:
+    listener = HttpListener(app, host, port, "metrics.listen", **bounds)
     listener.start()
     try:
         yield listener
@@ -114,3 +115,52 @@ def test_what_is_no_http_does_not_stop_the_listener() -> None:
                 while client.recv(4096):
                     pass
         assert httpx.get(listener.url).text == "hello"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "sent"),
+    [
+        (b"", b""),
+        (b"", b"GET /metrics HTTP/1.1\r\nHo"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"GET /metrics HTTP/1.1\r\nHo"),
+    ],
+    ids=["nothing", "half a header", "half a header after a request"],
+)
+def test_half_open_connections_are_closed_and_others_are_answered(earlier: bytes, sent: bytes) -> None:
+    with listening(connections=9, header_seconds=0.2) as listener, ExitStack() as opened:
+        clients = [
+            opened.enter_context(socket.create_connection(("127.0.0.1", listener.port), timeout=20)) for _ in range(8)
+        ]
+        for client in clients:
+            client.sendall(earlier)
+            if earlier:
+                assert client.recv(4096).startswith(b"HTTP/1.1 200 ")
+            client.sendall(sent)
+        for client in clients:
+            while client.recv(4096):
+                pass
+        assert httpx.get(listener.url).text == "hello"
+
+
+def test_connections_that_never_read_their_answer_are_closed() -> None:
+    def large(_: Request) -> Response:
+        return PlainTextResponse("x" * 20_000_000)
+
+    app = Starlette(routes=[Route("/", hello), Route("/large", large)])
+    with listening(app, connections=3, write_seconds=0.3) as listener, ExitStack() as opened:
+        for _ in range(3):
+            client = opened.enter_context(socket.create_connection(("127.0.0.1", listener.port), timeout=20))
+            client.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(1) == b"H"
+        end = time.monotonic() + 20
+        while httpx.get(listener.url).status_code != 200:
+            assert time.monotonic() < end, "still busy"
+            time.sleep(0.05)
+
+
+def test_a_large_answer_is_read_whole() -> None:
+    def large(_: Request) -> Response:
+        return PlainTextResponse("x" * 5_000_000)
+
+    with listening(Starlette(routes=[Route("/", large)])) as listener:
+        assert len(httpx.get(listener.url).text) == 5_000_000

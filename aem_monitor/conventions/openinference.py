@@ -4,7 +4,8 @@ Messages of model calls are flattened attributes (``llm.input_messages.N.message
 ``input.value`` and ``output.value``, JSON or text by their mime type. Tool arguments are ``input.value``:
 ``tool.parameters`` is the JSON schema in some instrumentations and the arguments in others. A TOOL span without
 ``tool.name`` whose input and output are agent names is a hand-off (OpenAI Agents). LangChain gives a tool of one
-argument the bare value. CrewAI has the user's text as a task description, a crew's kickoff is a runner.
+argument the bare value. CrewAI has the user's text as a task description, a crew's kickoff is a runner. LlamaIndex's
+agent workflows are CHAIN spans (``llamaindex``).
 """
 
 import json
@@ -16,6 +17,7 @@ from aem_monitor.conventions.attributes import failure, metadata, text
 from aem_monitor.conventions.callinput import CallInput, read_call
 from aem_monitor.conventions.flattened import unflatten
 from aem_monitor.conventions.jsontext import parse_nested, to_json
+from aem_monitor.conventions.llamaindex import read_workflow
 from aem_monitor.conventions.messages import (
     NO_MESSAGES,
     Message,
@@ -60,6 +62,8 @@ class OpenInference:
         if kind is SpanKind.STEP and "crew_tasks" in attributes:
             kind = SpanKind.RUN
         incoming, outgoing, evidence = _messages(kind, attributes)
+        if kind is SpanKind.STEP and (workflow := read_workflow(span)) is not None:
+            kind, incoming, outgoing = workflow
         model = text(attributes, "llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
         reason = text(attributes, "llm.finish_reason")
         return SpanReading(

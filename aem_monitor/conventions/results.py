@@ -15,6 +15,7 @@ from aem_monitor.model.jsonvalue import JSON
 
 _BLOCK_KEYS: Final = frozenset({"text", "type", "annotations", "citations", "meta", "_meta", "json"})
 _MESSAGE_MARKS: Final = frozenset({"tool_call_id", "toolCallId", "tool_use_id", "toolUseId"})
+_LLAMA_OUTPUT: Final = frozenset({"blocks", "tool_name", "raw_input"})
 _VERCEL_OUTPUTS: Final = ("text", "json", "content", "error-text", "error-json")
 _CONTENT_TYPES: Final = frozenset({"text", "json"})
 
@@ -70,6 +71,9 @@ def _from_object(value: Mapping[str, JSON], *, cut: bool) -> tuple[Captured, boo
     if "content" in value and (_MESSAGE_MARKS & value.keys() or value.get("role") == "tool"):
         status = value.get("status")
         return content, status == "error" if status in ("success", "error") else said
+    if value.keys() >= _LLAMA_OUTPUT and isinstance(value["blocks"], Sequence):
+        returned = value.get("raw_output")
+        return (_texts(value["blocks"]) if returned is None else returned), value.get("is_error") is True
     # LangChain's serialised ToolMessage: {"lc": 1, "kwargs": {..}} or {"type": "tool", "data": {..}}.
     inner = value.get("kwargs") if "lc" in value else value.get("data")
     # The call's id comes after the content and may be cut away.
@@ -78,6 +82,12 @@ def _from_object(value: Mapping[str, JSON], *, cut: bool) -> tuple[Captured, boo
         status = inner.get("status")
         return inner["content"], status == "error" if status in ("success", "error") else None
     return NOT_CAPTURED, said
+
+
+def _texts(blocks: JSON) -> str:
+    listed = blocks if isinstance(blocks, Sequence) else ()
+    found = [block.get("text") for block in listed if isinstance(block, Mapping)]
+    return "\n".join(text for text in found if isinstance(text, str))
 
 
 def _only_wrapping(value: JSON) -> bool:

@@ -9,7 +9,9 @@ from aem_monitor.conventions.messages import Messages
 from aem_monitor.conventions.parts import CallPart, TextPart
 from aem_monitor.conventions.reading import SpanReading
 from aem_monitor.conventions.registry import registry
+from aem_monitor.model.span import Span
 from tests.assembly.building import span
+from tests.assembly.recordings import assembled
 
 
 def read(kind: str, *, name: str = "x", parent: str | None = "p", **values: Any) -> SpanReading:
@@ -68,3 +70,68 @@ def test_a_providers_object_holds_calls_and_may_be_cut() -> None:
     assert cut.truncated
     assert cut.items[-1].text == TextPart("Tw", truncated=True)
     assert not any(message.calls for message in read("LLM", output=text[: text.index("look") + 2]).output.items)
+
+
+LLAMA = "openinference.instrumentation.llama_index"
+
+
+def llama(name: str, given: dict[str, Any], span_id: str = "1", parent: str | None = "p", start: float = 0) -> Span:
+    attributes: dict[str, Any] = {"openinference.span.kind": "CHAIN", "input.value": json.dumps(given)}
+    return span(span_id, parent, name=name, scope=LLAMA, attributes=attributes, start=start, end=start + 1)
+
+
+def chat(role: str, text: str) -> str:
+    return (
+        f"ChatMessage(role=<MessageRole.{role.upper()}: {role!r}>, additional_kwargs={{}}, "
+        f"blocks=[TextBlock(block_type='text', text={text!r})])"
+    )
+
+
+def agent_input(*messages: str) -> dict[str, Any]:
+    return {"ctx": "<Context>", "ev": f"AgentInput(input=[{', '.join(messages)}], current_agent_name='Agent')"}
+
+
+def agent_output(message: str) -> dict[str, Any]:
+    return {"ctx": "<Context>", "ev": f"AgentOutput(response={message}, current_agent_name='Agent', raw={{}})"}
+
+
+TRICKY = "it's \"so\"\n\\ ChatMessage(role=<MessageRole.USER: 'user'>) TextBlock(block_type='text', text='no')"
+
+
+def test_a_llamaindex_workflow_is_one_turn() -> None:
+    (conversation,) = assembled(
+        [
+            llama("FunctionAgent.run", {"init_state": {}, "start_event": "AgentWorkflowStartEvent()"}, "1", None),
+            llama("BaseWorkflowAgent.setup_agent", agent_input(chat("user", TRICKY)), "2", "1", 0.1),
+            llama("BaseWorkflowAgent.parse_agent_output", agent_output(chat("assistant", "")), "3", "1", 0.2),
+            llama("BaseWorkflowAgent.setup_agent", agent_input(chat("user", TRICKY)), "4", "1", 0.3),
+            llama("BaseWorkflowAgent.parse_agent_output", agent_output(chat("assistant", "done")), "5", "1", 0.4),
+        ]
+    )
+    (exchange,) = conversation.exchanges
+    assert exchange.user.text == TRICKY
+    assert exchange.response is not None
+    assert exchange.response.text == "done"
+
+
+@pytest.mark.parametrize(
+    "event", ["AgentInput(input=[" + "\\'" * 50_000, "AgentInput(" + "'\\" * 50_000, "AgentInput("]
+)
+def test_a_hostile_repr_is_read_in_time_and_says_nothing(event: str) -> None:
+    reading = registry().read(llama("X.setup_agent", {"ev": event}))
+    assert reading is not None
+    assert not reading.input
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [(42, 42), ('{"a": 1}', {"a": 1}), (None, "42"), ([{"text": "x", "id": 1}], [{"text": "x", "id": 1}])],
+)
+def test_a_llamaindex_result_is_free_of_its_wrapping(raw: Any, expected: Any) -> None:
+    wrapped = {"blocks": [{"text": "42"}], "tool_name": "t", "raw_input": {}, "raw_output": raw, "is_error": False}
+    tool = read("TOOL", output=json.dumps(wrapped)).tool
+    assert tool is not None
+    assert (tool.result, tool.failed) == (expected, False)
+    tool = read("TOOL", output=json.dumps({**wrapped, "is_error": True})).tool
+    assert tool is not None
+    assert tool.failed

@@ -5,7 +5,7 @@ filled from the model's messages; a call that only messages name has no span.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from aem_monitor.assembly.groups import Group, Member
@@ -350,18 +350,3 @@ def _agent_model(node: Node) -> str | None:
         if reading is not None and (reading.response_model or reading.request_model):
             return reading.response_model or reading.request_model
     return None
-
-
-def without_answers(
-    calls: Iterable[ToolCall], settings: AssemblySettings
-) -> tuple[tuple[ToolCall, ...], ToolCall | None]:
-    """The calls without those by which a framework answers, and the last answer among them."""
-    answers = {folded(name) for name in settings.answer_tools}
-    kept: list[ToolCall] = []
-    answer: ToolCall | None = None
-    for call in calls:
-        if call.nested or folded(call.name) not in answers:
-            kept.append(call)
-        else:
-            answer = call
-    return tuple(kept), answer

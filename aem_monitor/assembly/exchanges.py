@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aem_monitor.assembly import identity
-from aem_monitor.assembly.calls import CallContext, calls_of, without_answers
+from aem_monitor.assembly.answers import answer_text, without_answers
+from aem_monitor.assembly.calls import CallContext, calls_of
 from aem_monitor.assembly.groups import Group
 from aem_monitor.assembly.names import folded
 from aem_monitor.assembly.reports import runs_of
@@ -13,11 +14,10 @@ from aem_monitor.assembly.speech import asks_for_calls, before_last_user, last_u
 from aem_monitor.assembly.steps import ModelStep, model_steps
 from aem_monitor.assembly.tracereading import ExchangeReading
 from aem_monitor.assembly.tree import INVOCATIONS, Node
-from aem_monitor.conventions.jsontext import canonical
 from aem_monitor.conventions.messages import Messages
 from aem_monitor.conventions.parts import TextPart
 from aem_monitor.conventions.reading import SpanKind
-from aem_monitor.model.conversation import Response, ToolCall, UserMessage
+from aem_monitor.model.conversation import Response, UserMessage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,10 @@ def read_exchange(
     release = identity.release_of(group, settings)
     agent_name = next((node.reading.agent_name for node in outline.invocations if node.reading), None)
     context = CallContext(release, agent_name, agent_names, settings)
-    calls, answer = without_answers(calls_of(group, context), settings)
+    spoken = _spoken(outline)
+    calls, answer = without_answers(calls_of(group, context), _beyond_models(outline, spoken[1]), settings)
     user, uncertain = _user(outline)
-    response = _response(outline, answer, release, agent_name)
+    response = _response(outline, spoken, answer_text(answer, settings), release, agent_name)
     start = min(group.start, user.time_ns)
     end = max(group.end, response.time_ns if response else 0)
     scope = identity.scope_of(group, everything)
@@ -125,16 +126,21 @@ def _any_cut(lists: Sequence[Messages]) -> bool:
 
 
 def _response(
-    outline: _Outline, answer: ToolCall | None, release: str | None, agent_name: str | None
+    outline: _Outline,
+    spoken: tuple[Node | None, TextPart | None],
+    answered: tuple[str | None, bool],
+    release: str | None,
+    agent_name: str | None,
 ) -> Response | None:
-    node, part = _spoken(outline)
+    """The reply: what was ``spoken``, else what a call by which the framework answers says."""
+    node, part = spoken
     step = next((step for step in reversed(outline.steps) if node is step.node), None)
     last = outline.steps[-1] if outline.steps else None
     roots = outline.group.roots
     error = _reply_error(outline, replied=part is not None)
     told = outline.group.told
     part = part or told.reply
-    text, cut = (part.text, part.truncated) if part is not None else _answer_text(answer)
+    text, cut = (part.text, part.truncated) if part is not None else answered
     if not roots and text is None and error is None and not _finished(outline):
         return None
     if node is None or roots:
@@ -180,12 +186,10 @@ def _spoken(outline: _Outline) -> tuple[Node | None, TextPart | None]:
     return None, None
 
 
-def _answer_text(answer: ToolCall | None) -> tuple[str | None, bool]:
-    if answer is None or not answer.arguments:
-        return None, False
-    values = list(answer.arguments.values())
-    found = answer.arguments.get("answer", values[0] if len(values) == 1 else dict(answer.arguments))
-    return (found if isinstance(found, str) else canonical(found)), answer.arguments_truncated
+def _beyond_models(outline: _Outline, part: TextPart | None) -> str | None:
+    """The reply where no model wrote it: the last one asked for calls, so that the framework made it of these."""
+    last = outline.steps[-1].output.items if outline.steps else ()
+    return part.text if part is not None and any(message.calls for message in last) else None
 
 
 def _reply_error(outline: _Outline, *, replied: bool) -> str | None:

@@ -1,10 +1,11 @@
 """What became of every span of a trace, in words: for whoever wonders why a turn is missing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from aem_monitor.assembly.settings import AssemblySettings
-from aem_monitor.assembly.tree import Node, build_forest
+from aem_monitor.assembly.tree import INVOCATIONS, Node, build_forest
 from aem_monitor.conventions.messages import Messages
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.registry import Registry
@@ -12,6 +13,7 @@ from aem_monitor.model.conversation import NOT_CAPTURED, Conversation
 from aem_monitor.model.span import LogRecord, Span
 
 _SHOWN = 60
+_Roles: TypeAlias = Mapping[tuple[str, str], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ def explain_trace(
     """A note for every span of one trace, parents before children. ``conversations`` are those of the whole input."""
     roles = dict(_roles(conversations))
     nodes = build_forest(spans, logs, registry)
+    told = any(span.trace_id in one.trace_ids for span in spans[:1] for one in conversations)
+    tops = () if told else tuple(node for node in nodes if node.parent is None)[:1]
     return [
         SpanNote(
             span=node.span,
@@ -43,7 +47,10 @@ def explain_trace(
             convention=node.reading.convention if node.reading else None,
             kind=node.reading.kind.value if node.reading else "none",
             says=tuple(_says(node, settings)),
-            became=tuple(roles.get(node.span.key, ())) or (_why_nothing(node),),
+            became=(
+                *(roles.get(node.span.key) or (_why_nothing(node, roles),)),
+                *(("nothing of this trace became a turn of a conversation",) if node in tops else ()),
+            ),
         )
         for root in nodes
         if root.parent is None
@@ -135,7 +142,7 @@ def _messages(side: str, messages: Messages) -> Iterator[str]:
     yield f"{side} of {len(messages.items)} messages{cut}, the last by {last.role.value}: {what}"
 
 
-def _why_nothing(node: Node) -> str:
+def _why_nothing(node: Node, roles: _Roles) -> str:
     reading = node.reading
     if reading is None:
         if not node.span.attributes and not node.span.events:
@@ -155,7 +162,18 @@ def _why_nothing(node: Node) -> str:
         case SpanKind.TOOL:
             return "no turn of its own: the same call is reported by another span, or belongs to an agent below a tool"
         case SpanKind.AGENT | SpanKind.RUN:
-            return "no turn of its own: another span of this invocation stands for it, or it is a side agent's"
+            return _why_no_exchange(node, roles)
+
+
+def _why_no_exchange(node: Node, roles: _Roles) -> str:
+    for above in node.ancestors():
+        if above.reading is not None and above.reading.tool is not None and not above.reading.tool.handoff:
+            return f"no turn of its own: it works within the call of {above.reading.tool.name}"
+        if above.kind in INVOCATIONS and above.span.key in roles:
+            return f"no turn of its own: it is a part of the exchange of span {above.span.span_id} above it"
+    if any(one.kind in INVOCATIONS and one.span.key in roles for one in _down(node)):
+        return "no turn of its own: a runner around the exchanges below it"
+    return "no turn of its own: it belongs to the exchange of an agent beside it, or it is a side agent's"
 
 
 def _short(text: str) -> str:

@@ -186,7 +186,7 @@ class OtlpEndpoint:
         except DecodeError as error:
             raise _Refusal(Refused.MALFORMED, 400, RpcCode.INVALID_ARGUMENT, str(error)) from error
         if (decoded.seen_spans or decoded.seen_logs) and not self._deliver(peer, decoded):
-            raise _overloaded("the queue is full")
+            raise _overloaded("nothing is taken in now: the queue is full, or the store cannot be written")
         rejected = decoded.skipped.get(Skipped.INVALID_ID, 0) + decoded.skipped_logs.get(Skipped.INVALID_ID, 0)
         reason = f"{rejected} {signal.what} without a valid trace and span id"
         return Response(signal.success(rejected, reason, content_type), media_type=content_type)

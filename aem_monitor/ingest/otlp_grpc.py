@@ -155,7 +155,7 @@ class OtlpGrpcSource:
 
     def _overloaded(self, context: grpc.ServicerContext) -> NoReturn:
         """Retryable, with a hint when: UNAVAILABLE with RetryInfo, as the specification asks for."""
-        message = "shutting down" if self._closing else "the queue is full"
+        message = "shutting down" if self._closing else "the queue is full, or the store cannot be written"
         retry = RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS))
         details = Any()
         details.Pack(retry)

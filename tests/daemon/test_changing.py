@@ -193,6 +193,8 @@ def test_while_the_store_cannot_be_written_nothing_is_accepted_and_nothing_lost(
         assert "the store cannot be written since" in daemon.request(daemon.metrics_address, "/-/ready")[1]
         body = otlp_proto(agent_spans("later", RIGHT, attributes={"aem.dialog.id": "sales-report"}))
         assert daemon.post(body) == 503
+        said = daemon.request(daemon.otlp_address, "/v1/traces", body, {"Content-Type": "application/x-protobuf"})
+        assert "the store cannot be written" in said[1]
         assert daemon.value("aem_runs_total") == 0
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         eventually(lambda: daemon.get("/-/ready") == 200, "ready again")

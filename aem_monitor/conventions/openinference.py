@@ -11,6 +11,7 @@ agent workflows are CHAIN spans (``llamaindex``).
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from aem_monitor.conventions.attributes import failure, metadata, text
@@ -28,7 +29,7 @@ from aem_monitor.conventions.messages import (
     without_cut_end,
 )
 from aem_monitor.conventions.observations import opened, provider_output
-from aem_monitor.conventions.parts import CallPart, TextPart, call_part
+from aem_monitor.conventions.parts import CallPart, Part, TextPart, call_part
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
@@ -43,6 +44,10 @@ _KINDS: Final[Mapping[str, SpanKind]] = {
 }
 _TEXT_KEYS: Final = ("task", "input", "query", "question", "prompt", "user_input", "user_message", "message")
 _REPR: Final = re.compile(r"\s*(?:[\w.]+\(|\w+=|<)")
+# A smolagents run with ``stream=True`` has the reprs of all that it streamed for its output, one behind the other.
+_STREAMED: Final = re.compile(
+    r"(?:ToolCall|ToolOutput|ActionOutput|ActionStep|PlanningStep|FinalAnswerStep|ChatMessageStreamDelta)\(\w+="
+)
 
 
 class OpenInference:
@@ -91,7 +96,8 @@ def _messages(kind: SpanKind, attributes: Attributes) -> tuple[Messages, Message
     """Input, output and evidence of a span that is no tool's."""
     if kind is SpanKind.MODEL:
         incoming = _flat(attributes, "llm.input_messages", Role.USER) or _input(attributes)
-        return incoming, _flat(attributes, "llm.output_messages", Role.ASSISTANT) or _output(attributes), NO_MESSAGES
+        outgoing = _flat(attributes, "llm.output_messages", Role.ASSISTANT)
+        return incoming, _with_arguments(outgoing, attributes) if outgoing else _output(attributes), NO_MESSAGES
     if kind is SpanKind.RUN:
         return _crew_input(attributes), _output(attributes), NO_MESSAGES
     if kind is SpanKind.AGENT:
@@ -104,6 +110,27 @@ def _messages(kind: SpanKind, attributes: Attributes) -> tuple[Messages, Message
     if kind is SpanKind.STEP:
         return NO_MESSAGES, NO_MESSAGES, _step(attributes)
     return NO_MESSAGES, NO_MESSAGES, NO_MESSAGES
+
+
+def _with_arguments(flat: Messages, attributes: Attributes) -> Messages:
+    """Flattened messages with the arguments that flattening lost (empty ones, objects), from the model's own output."""
+    if all(call.arguments is not None for message in flat.items for call in message.calls):
+        return flat
+    written = _output(attributes)
+    if written.truncated:
+        return flat
+    whole = {call.call_id: call for message in written.items for call in message.calls}
+    items = [
+        replace(message, parts=tuple(_whole_call(part, whole) for part in message.parts)) for message in flat.items
+    ]
+    return Messages(tuple(items), flat.truncated)
+
+
+def _whole_call(part: Part, whole: Mapping[str | None, CallPart]) -> Part:
+    if isinstance(part, CallPart) and part.arguments is None:
+        found = whole.get(part.call_id)
+        return found if found is not None and found.name == part.name else part
+    return part
 
 
 def _flat(attributes: Attributes, prefix: str, default: Role) -> Messages:
@@ -146,6 +173,8 @@ def _output(attributes: Attributes) -> Messages:
     value, cut = _value(attributes, "output.value")
     if isinstance(value, Mapping) and isinstance(value.get("raw"), str):
         value = value["raw"]
+    if isinstance(value, str) and "smolagents.max_steps" in attributes and _STREAMED.match(value):
+        return NO_MESSAGES
     return _spoken(_as_text(attributes, "output.value", value), Role.ASSISTANT, cut=cut)
 
 

@@ -135,3 +135,32 @@ def test_a_llamaindex_result_is_free_of_its_wrapping(raw: Any, expected: Any) ->
     tool = read("TOOL", output=json.dumps({**wrapped, "is_error": True})).tool
     assert tool is not None
     assert tool.failed
+
+
+def test_what_a_smolagents_run_streamed_is_not_its_reply() -> None:
+    streamed = (
+        "ToolCall(name='look', arguments={}, id='c')ToolOutput(id='c', output='r')FinalAnswerStep(output='Done.')"
+    )
+    for attributes, expected in (({"smolagents.max_steps": 20}, []), ({}, [streamed])):
+        given: dict[str, Any] = {"openinference.span.kind": "AGENT", "output.value": streamed, **attributes}
+        reading = registry().read(span("1", attributes=given))
+        assert reading is not None
+        assert said(reading.output) == expected
+
+
+def test_arguments_that_flattening_lost_are_in_the_models_own_output() -> None:
+    calls: list[Any] = [
+        {"id": "c1", "type": "function", "function": {"name": "look", "arguments": {}}},
+        {"id": "c2", "type": "function", "function": {"name": "ask", "arguments": {"a": 1}}},
+    ]
+    written = json.dumps({"role": "assistant", "content": "", "tool_calls": calls})
+    generations = json.dumps({"generations": [[{"text": "", "message": json.loads(written)}]]})
+    flat = "llm.output_messages.0.message"
+    attributes: dict[str, Any] = {"openinference.span.kind": "LLM", f"{flat}.role": "assistant"}
+    for at, name in enumerate(("look", "ask")):
+        attributes[f"{flat}.tool_calls.{at}.tool_call.id"] = f"c{at + 1}"
+        attributes[f"{flat}.tool_calls.{at}.tool_call.function.name"] = name
+    for output, expected in ((written, [{}, {"a": 1}]), (generations, [{}, {"a": 1}]), (written[:-5], [None, None])):
+        reading = registry().read(span("1", attributes={**attributes, "output.value": output}))
+        assert reading is not None
+        assert [call.arguments for message in reading.output.items for call in message.calls] == expected

@@ -10,7 +10,15 @@ from aem_monitor.assembly.groups import Group
 from aem_monitor.assembly.names import folded
 from aem_monitor.assembly.reports import runs_of
 from aem_monitor.assembly.settings import AssemblySettings
-from aem_monitor.assembly.speech import asks_for_calls, before_last_user, last_user, reply_of, tail, user_turns
+from aem_monitor.assembly.speech import (
+    asks_for_calls,
+    before_last_user,
+    last_user,
+    reply_of,
+    squeezed,
+    tail,
+    user_turns,
+)
 from aem_monitor.assembly.steps import ModelStep, model_steps
 from aem_monitor.assembly.tracereading import ExchangeReading
 from aem_monitor.assembly.tree import INVOCATIONS, Node
@@ -180,10 +188,20 @@ def _spoken(outline: _Outline) -> tuple[Node | None, TextPart | None]:
     for node, output in (*own, *latest):
         part = reply_of(output)
         if part is not None:
-            return node, part
+            return node, _unjoined(part, outline.steps)
         if node.kind is SpanKind.MODEL and output.truncated and not any(message.calls for message in output.items):
             return node, None
     return None, None
+
+
+def _unjoined(part: TextPart, steps: Sequence[ModelStep]) -> TextPart:
+    """The last model call's text, where an agent's output is all its model calls' texts run together."""
+    said = [message.text for step in steps for message in step.output.items]
+    texts = [text.text for text in said if text is not None and text.text]
+    last = reply_of(steps[-1].output) if steps else None
+    if last is None or len(texts) < 2 or part.text is None or squeezed(part.text) != squeezed("".join(texts)):
+        return part
+    return last
 
 
 def _beyond_models(outline: _Outline, part: TextPart | None) -> str | None:

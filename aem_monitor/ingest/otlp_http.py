@@ -43,7 +43,7 @@ class OtlpHttpSource:
         submit: Submit,
         count: Count,
         *,
-        key: str = "sources.otlp_http.listen",
+        key: str = "ingest.otlp_http.listen",
         body_seconds: float = _BODY_SECONDS,
         header_seconds: float = HEADER_SECONDS,
         clock: Callable[[], float] = time.time,

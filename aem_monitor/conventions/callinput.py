@@ -48,11 +48,6 @@ def read_call(given: JSON, schema: JSON = None, *, cut: bool = False) -> CallInp
     return _named(list(args) if isinstance(args, Sequence) and not isinstance(args, str) else [], named, schema)
 
 
-def call_arguments(given: JSON, schema: JSON = None) -> Mapping[str, JSON] | None:
-    """The arguments by name, None when they are not known by name."""
-    return read_call(given, schema).arguments
-
-
 def _named(args: list[JSON], named: Mapping[str, JSON], schema: JSON) -> CallInput:
     if isinstance(schema, Mapping):
         properties = schema.get("properties")

@@ -164,11 +164,6 @@ class Sought:
         return bool(places) and agree_places(self.places, places) is Agreement.SAME
 
 
-def same_leaf(value: JSON, leaf: JSON, context: ValueContext) -> bool:
-    """Whether a scalar leaf is the value, or a text leaf says it."""
-    return Sought.read(value, context).within(leaf)
-
-
 def bounded(said: str, text: str) -> bool:
     """Whether a run of words is no part of something larger: "5" in "1.5", "A-1042" in "A-1042-B"."""
     if looks_opaque(said):

@@ -129,8 +129,3 @@ _ENDINGS: Final = (
     ("s", ""),
     ("ly", ""),
 )
-
-
-def content_words(text: str) -> tuple[str, ...]:
-    """The tokens that are no function words, stemmed, in order."""
-    return tuple(stem(token) for token in tokens(text) if token not in STOPWORDS)

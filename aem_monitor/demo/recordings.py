@@ -47,7 +47,7 @@ class Recording:
 
 def recordings(folder: Path | None = None) -> tuple[Recording, ...]:
     """The recordings that ship with aem-monitor, or those of a folder, in order of their file names."""
-    place = example_dialogs() / "demo" if folder is None else folder
+    place = example_dialogs().parent / "demo" if folder is None else folder
     return tuple(_read(gzip.decompress(path.read_bytes())) for path in sorted(place.glob("*.jsonl.gz")))
 
 

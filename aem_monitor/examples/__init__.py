@@ -1,8 +1,8 @@
-"""Golden dialogs that ship with aem-monitor: what the demo plays, and patterns to begin one's own with."""
+"""Golden dialogs that ship with aem-monitor, with recorded traces: for the demo and the docs, and to start from."""
 
 from pathlib import Path
 
 
 def example_dialogs() -> Path:
     """The directory of the example dialogs, for ``load_dialogs`` and ``replay --golden``."""
-    return Path(__file__).parent
+    return Path(__file__).parent / "golden"

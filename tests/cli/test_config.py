@@ -10,7 +10,7 @@ from aem_monitor.config.load import load_config
 
 Capture = pytest.CaptureFixture[str]
 
-EXAMPLES = Path(__file__).parents[2] / "aem_monitor" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "aem_monitor" / "examples" / "golden"
 
 
 def test_check_prints_a_configuration_that_loads_again(tmp_path: Path, capsys: Capture) -> None:

@@ -11,7 +11,7 @@ from aem_monitor.yamlfile import read_yaml
 
 Capture = pytest.CaptureFixture[str]
 
-EXAMPLES = Path(__file__).parents[2] / "aem_monitor" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "aem_monitor" / "examples" / "golden"
 
 
 def test_lint_passes_the_examples(capsys: Capture) -> None:

@@ -89,7 +89,7 @@ def test_a_reviewed_dialog_stays_and_the_draft_is_written_beside_it(tmp_path: Pa
 
 def test_what_an_author_wrote_stays_when_recordings_are_added(tmp_path: Path) -> None:
     path = tmp_path / "quarterly-sales.yaml"
-    path.write_text((ROOT / "aem_monitor" / "examples" / "quarterly-sales.yaml").read_text())
+    path.write_text((ROOT / "aem_monitor" / "examples" / "golden" / "quarterly-sales.yaml").read_text())
     before = read_yaml(path).value
     arguments = [str(DEMO), "--conversation", "canary-quarter-1", "--conversation", "canary-quarter-2"]
     assert main(["golden", "bootstrap", *arguments, "--into", str(path), "-o", str(tmp_path / "new.yaml")]) == 0

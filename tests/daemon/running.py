@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import aem_monitor.examples
+from aem_monitor.examples import example_dialogs
 from tests.end_to_end.sales import PROFIT, RIGHT
 from tests.services.agent import Turn, agent_spans
 from tests.services.collector import otlp_json, otlp_proto
@@ -19,7 +19,7 @@ from tests.services.process import free_port
 
 __all__ = ["PROFIT", "RIGHT", "Running", "eventually"]
 
-EXAMPLE = Path(aem_monitor.examples.__file__).parent / "sales-report.yaml"
+EXAMPLE = example_dialogs() / "sales-report.yaml"
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 
 

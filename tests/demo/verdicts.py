@@ -31,7 +31,7 @@ def replayed() -> Replayed:
     pipeline = build_pipeline(load_dialogs([example_dialogs()]), settings, conventions)
     keep = build_prefilter(conventions, settings.assembly, pipeline.recogniser.attributes)
     collected = Collected()
-    for decoded in read_files([example_dialogs() / "demo"], limits(config), keep):
+    for decoded in read_files([example_dialogs().parent / "demo"], limits(config), keep):
         collected.add(decoded)
     return score_conversations(pipeline, collected.conversations(pipeline))
 

@@ -28,7 +28,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from prometheus_client.parser import text_string_to_metric_families
 
-import aem_monitor.examples
+from aem_monitor.examples import example_dialogs
 from aem_monitor.ingest import otlp_endpoint, otlp_grpc
 from aem_monitor.ingest.limits import Limits
 from tests.end_to_end.requests import gzipped
@@ -40,7 +40,7 @@ from tests.services.collector import otlp_json, otlp_proto
 from tests.services.daemon import Daemon
 from tests.services.process import free_port
 
-GOLDEN: Final = Path(aem_monitor.examples.__file__).parent / "sales-report.yaml"
+GOLDEN: Final = example_dialogs() / "sales-report.yaml"
 LIMIT: Final = 2**20
 PATIENCE: Final = 30.0
 

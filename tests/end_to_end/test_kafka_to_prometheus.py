@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-import aem_monitor.examples
+from aem_monitor.examples import example_dialogs
 from tests.conftest import StartPrometheus
 from tests.end_to_end.sales import NOT_SHARED, PROFIT, RIGHT
 from tests.services.agent import Turn, agent_spans
@@ -22,7 +22,7 @@ from tests.services.prometheus import PrometheusServer
 
 pytestmark = pytest.mark.service
 
-GOLDEN = Path(aem_monitor.examples.__file__).parent / "sales-report.yaml"
+GOLDEN = example_dialogs() / "sales-report.yaml"
 OLD, NEW = "1.0.0", "2.0.0"
 
 

@@ -4,20 +4,19 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import aem_monitor.examples
+from aem_monitor.examples import example_dialogs
 from aem_monitor.golden.load import load_dialogs
 from aem_monitor.model.span import LogRecord, Span
 from aem_monitor.pipeline import Pipeline
 from tests.assembly.recordings import TRACES, load
 from tests.engine.bench import HELLO, PROFIT, Bench, exchange, nonzero, pipeline_of, play, replayed, sales, totals_of
 
-EXAMPLES = Path(aem_monitor.examples.__file__).parent
+EXAMPLES = example_dialogs()
 RECORDED = [
     "otel-genai/openai-v2-events-refund.json",
     "otel-genai/langchain-refund.json",

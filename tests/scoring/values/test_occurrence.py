@@ -37,12 +37,19 @@ def test_occurrences(value, tree, paths) -> None:  # type: ignore[no-untyped-def
 
 
 @pytest.mark.parametrize(
-    "value", [None, True, "", "  ", "yes", 0, 3, "7", 12.0, "ok", "of", "the", [], {"a": 1}, float("nan")]
+    "value",
+    [None, True, "", "  ", "yes", 0, 3, "7", 12.0, "8.0", "two", "3rd", "ok", "of", "the", [], {"a": 1}, float("nan")],
 )
 def test_values_that_prove_nothing_are_trivial(value) -> None:  # type: ignore[no-untyped-def]
     assert trivial(value)
 
 
-@pytest.mark.parametrize("value", ["A-1042", 1042, 59.9, "Paris", "2019-03-07", ["A-1"], {"id": "W123"}, "007123"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("A-1042", 1042, 59.9, "Paris", "2019-03-07", ["A-1"], {"id": "W123"}, "007123"),
+        *("8.5 %", "8.5", "5%", "$5", "5 km", "3 pm", "5k", "Q3"),
+    ],
+)
 def test_values_that_can_be_traced_are_not_trivial(value) -> None:  # type: ignore[no-untyped-def]
     assert not trivial(value)

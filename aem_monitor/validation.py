@@ -107,6 +107,7 @@ def _message(fault: Any, path: KeyPath, known: Sequence[str]) -> str:
         return text.partition(", ")[2] or text
     text = text[0].lower() + text[1:]
     text = text.replace("input should be", "must be").replace("valid dictionary", "mapping of keys to values")
+    text = text.replace("a valid tuple", "a list")
     return f"{text}{_got(fault.get('input'), path)}"
 
 

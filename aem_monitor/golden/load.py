@@ -1,5 +1,6 @@
 """Golden dialogs from files: ``*.yaml``, ``*.yml`` and ``*.json``, one dialog a file.
 
+Regression cases (``*.cases.yaml``) are kept beside them and passed over.
 Every fault of every file is collected and reported as ``file:line: field: what is wrong, what to do``.
 """
 
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 
 from aem_monitor.document import Document
 from aem_monitor.errors import DocumentError
+from aem_monitor.golden.cases import is_case_file
 from aem_monitor.golden.check import faults_of
 from aem_monitor.golden.dialog import Dialog, dialog_of
 from aem_monitor.golden.faults import DialogFaultsError, Fault, document_faults, fault_at, form_faults
@@ -84,8 +86,8 @@ class Dialogs:
 def load_dialogs(paths: Sequence[Path]) -> Dialogs:
     """The golden dialogs of files and directories.
 
-    Directories are walked recursively in order of name; what begins with a dot is passed over. Raises
-    ``DialogFaultsError`` with all faults of all files.
+    Directories are walked recursively in order of name; what begins with a dot, and regression cases, are passed over.
+    Raises ``DialogFaultsError`` with all faults of all files.
     """
     dialogs, faults = read_dialogs(paths)
     if faults:
@@ -169,6 +171,9 @@ def _files(paths: Sequence[Path], faults: list[Fault]) -> Iterator[Path]:
         if not path.is_dir() and path.suffix not in SUFFIXES and path.exists():
             faults.append(Fault(str(path), 0, f"is no golden dialog; the name ends in {', '.join(SUFFIXES)}"))
             continue
+        if not path.is_dir() and is_case_file(path.name):
+            faults.append(Fault(str(path), 0, "is no golden dialog: it holds cases for `aem-monitor golden test`"))
+            continue
         for file in found:
             real = file.resolve()
             if real in seen:
@@ -186,5 +191,5 @@ def _walk(directory: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(directory):
         names[:] = [name for name in names if not name.startswith(".")]
         for name in files:
-            if name.endswith(SUFFIXES) and not name.startswith("."):
+            if name.endswith(SUFFIXES) and not name.startswith(".") and not is_case_file(name):
                 yield Path(folder) / name

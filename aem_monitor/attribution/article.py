@@ -11,7 +11,7 @@ from typing import Final
 from aem_monitor.attribution.action import ActionChecks, actual_call, call_name, expected_call, not_reached
 from aem_monitor.attribution.annotated import CallForm, DialogForm, ReplyForm, TurnForm
 from aem_monitor.attribution.explain import OWN_FAULT, Explanation
-from aem_monitor.attribution.graph import Lift, TurnLinks
+from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
 from aem_monitor.attribution.lifting import Lifting
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.attribution.reply import ReplyChecks
@@ -255,7 +255,7 @@ class _Explains:
         """A turn that never came."""
         return self._declared(lambda _: False)
 
-    def unsaid(self, reply: str, _lifts: Sequence[Lift]) -> Explanation:
+    def unsaid(self, reply: str, _lifts: Sequence[Lift], _echoes: Sequence[Echo] = ()) -> Explanation:
         """What a reply leaves out."""
         return self._declared(lambda result: self._states_some_of(reply, result))
 

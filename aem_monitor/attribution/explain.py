@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from aem_monitor.attribution.graph import Lift, TurnLinks
+from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.golden.reference import JSONPath
-from aem_monitor.model.conversation import NOT_CAPTURED
+from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis
 from aem_monitor.scoring.arguments import Difference
@@ -60,7 +60,7 @@ class Explains(Protocol):
     def not_called(self) -> Explanation:
         """A call that never came."""
 
-    def unsaid(self, reply: str, lifts: Sequence[Lift]) -> Explanation:
+    def unsaid(self, reply: str, lifts: Sequence[Lift], echoes: Sequence[Echo] = ()) -> Explanation:
         """A fact that the reply leaves out."""
 
     def claim(self, claim: Claim) -> Explanation:
@@ -99,7 +99,8 @@ class Explainer:
         traced += [
             echo.turn_no
             for echo in self._links.echoes.get(difference.path, ())
-            if self._echoes(self._failed.get(echo.turn_no), echo.path, difference)
+            if (real := self._argument(echo)) is not NOT_CAPTURED
+            and self._oracle.same(difference.actual, real).equivalent
         ]
         if not traced and not any(self._has_golden(lift) for lift in lifts):
             traced = self._only_upstream(difference)
@@ -115,13 +116,17 @@ class Explainer:
         lifts = [lift for found in self._links.lifts.values() for lift in found]
         return _explained(self._absent(lifts)) or self._uncaptured(lifts)
 
-    def unsaid(self, reply: str, lifts: Sequence[Lift]) -> Explanation:
-        """A fact that the reply leaves out: absent upstream, or replaced by what the failed turn really returned."""
+    def unsaid(self, reply: str, lifts: Sequence[Lift], echoes: Sequence[Echo] = ()) -> Explanation:
+        """A fact that the reply leaves out: absent upstream, or replaced by what the failed turn really returned.
+
+        A fact that was the golden argument of the failed turn may as well be replaced by its real one.
+        """
         traced = self._absent(lifts)
         for lift in lifts:
             outcome = self._failed.get(lift.turn_no)
             if outcome is not None and any(self._says(reply, value) for value in outcome.real(lift.paths)):
                 traced.append(lift.turn_no)
+        traced += [echo.turn_no for echo in echoes if self._says(reply, self._argument(echo))]
         return _explained(traced) or self._uncaptured(lifts)
 
     def claim(self, claim: Claim) -> Explanation:
@@ -169,11 +174,12 @@ class Explainer:
             return False
         return any(self._oracle.same(actual, real).equivalent for real in outcome.real(lift.paths))
 
-    def _echoes(self, outcome: Outcome | None, path: JSONPath, difference: Difference) -> bool:
+    def _argument(self, echo: Echo) -> Captured:
+        """The real argument of a failed turn at the place of an echo."""
+        outcome = self._failed.get(echo.turn_no)
         if outcome is None or outcome.call is None or outcome.call.arguments is None:
-            return False
-        real = step_into(outcome.call.arguments, path)
-        return real is not NOT_CAPTURED and self._oracle.same(difference.actual, real).equivalent
+            return NOT_CAPTURED
+        return step_into(outcome.call.arguments, echo.path)
 
     def _has_golden(self, lift: Lift) -> bool:
         outcome = self._outcomes.get(lift.turn_no)
@@ -210,7 +216,7 @@ class Explainer:
         ]
         return Explanation(tuple(sorted(numbers)), Basis.DECLARED) if numbers else OWN_FAULT
 
-    def _says(self, reply: str, value: JSON) -> bool:
+    def _says(self, reply: str, value: Captured) -> bool:
         return isinstance(value, str | int | float) and self._oracle.mentioned(reply, str(value)).equivalent
 
 

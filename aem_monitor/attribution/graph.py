@@ -28,7 +28,7 @@ class Lift:
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """An expected argument that equals the golden argument ``name`` of an earlier turn it depends on."""
+    """An expected argument or mention that equals the golden argument at ``path`` of an earlier turn it depends on."""
 
     turn_no: int
     path: JSONPath
@@ -40,7 +40,7 @@ class TurnLinks:
 
     ``declared`` are the turns that the author names, in ``depends_on`` or by reference; ``proven`` those found by
     values. ``lifts`` and ``echoes`` are keyed by the place of a leaf in the arguments. ``text_lifts`` belong to facts
-    of the reference reply, ``mention_lifts`` to the mentions, both by position.
+    of the reference reply, ``mention_lifts`` and ``mention_echoes`` to the mentions, all by position.
     """
 
     declared: frozenset[int] = frozenset()
@@ -49,6 +49,7 @@ class TurnLinks:
     echoes: Mapping[JSONPath, tuple[Echo, ...]] = field(default_factory=dict)
     text_lifts: tuple[tuple[Fact, tuple[Lift, ...]], ...] = ()
     mention_lifts: tuple[tuple[Lift, ...], ...] = ()
+    mention_echoes: tuple[tuple[Echo, ...], ...] = ()
 
     @property
     def depends_on(self) -> tuple[int, ...]:
@@ -103,7 +104,13 @@ class _Finder:
         mentions = tuple(self.lifts(mention) for mention in turn.must_mention)
         proven = {lift.turn_no for _, found in text for lift in found}
         proven |= {lift.turn_no for found in mentions for lift in found}
-        return TurnLinks(self.declared, frozenset(proven - self.declared), text_lifts=text, mention_lifts=mentions)
+        return TurnLinks(
+            self.declared,
+            frozenset(proven - self.declared),
+            text_lifts=text,
+            mention_lifts=mentions,
+            mention_echoes=tuple(self.echoes(mention) for mention in turn.must_mention),
+        )
 
     def lifts(self, value: JSON) -> tuple[Lift, ...]:
         """Where ``value`` was taken from. A value that the user said is the user's, unless the author refers to it."""

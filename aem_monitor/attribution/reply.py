@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
-from aem_monitor.attribution.graph import Lift, TurnLinks
+from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
 from aem_monitor.attribution.lifting import Lifting
 from aem_monitor.golden.dialog import AgentTurn
 from aem_monitor.model.jsonvalue import JSON
@@ -152,13 +152,14 @@ class ReplyChecks:
         return name is not None and significant(name) <= known.covers(name)
 
     def _mentions(self) -> list[Check]:
-        return [self._mention(wanted, lifts) for wanted, lifts in self._wanted()]
+        return [self._mention(wanted, lifts, echoes) for wanted, lifts, echoes in self._wanted()]
 
-    def _wanted(self) -> Sequence[tuple[str, tuple[Lift, ...]]]:
-        lifts = self.links.mention_lifts or ((),) * len(self.turn.must_mention)
-        return list(zip(self.turn.must_mention, lifts, strict=True))
+    def _wanted(self) -> Sequence[tuple[str, tuple[Lift, ...], tuple[Echo, ...]]]:
+        none: tuple[tuple[()], ...] = ((),) * len(self.turn.must_mention)
+        lifts, echoes = self.links.mention_lifts or none, self.links.mention_echoes or none
+        return list(zip(self.turn.must_mention, lifts, echoes, strict=True))
 
-    def _mention(self, wanted: str, lifts: tuple[Lift, ...]) -> Check:
+    def _mention(self, wanted: str, lifts: tuple[Lift, ...], echoes: tuple[Echo, ...]) -> Check:
         values, cause = self.lifting.text(wanted, lifts)
         try:
             found = [self.oracle.mentioned(self.text, value) for value in values]
@@ -167,7 +168,7 @@ class ReplyChecks:
         if any(comparison.equivalent for comparison in found):
             best = max(found, key=lambda comparison: comparison.score)
             return Check(SubMetric.COMPLETENESS, "mention", passed=True, expected=wanted, score=best.score)
-        why = self.explainer.unsaid(self.text, lifts)
+        why = self.explainer.unsaid(self.text, lifts, echoes)
         if not why and (cause is not None or self.truncated):
             cause = cause or NotScored.CONTENT_TRUNCATED
             return Check(SubMetric.COMPLETENESS, "mention", passed=None, cause=cause, expected=wanted)

@@ -13,6 +13,7 @@ _CENT: Final = 0.005
 """Half of the last digit of an amount: rounding, and nothing more."""
 _WORDS_OF_FREE_TEXT: Final = 4
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?")
 _TIME: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]\.?m\.?)?", re.IGNORECASE)
 _IDENTIFIES: Final = frozenset({"id", "ids", "code", "key", "uuid", "reference", "ref", "number", "no"})
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -66,6 +67,8 @@ def _of(name: str, value: JSON, schema: JSON, said: str, depth: int) -> Iterator
 def _of_text(name: str, value: str, said: str) -> Iterator[Suggestion]:
     if _DATE.fullmatch(value):
         yield Suggestion(name, {"date": True}, "formed like a date: any form of it will do")
+    elif _MOMENT.fullmatch(value):
+        yield Suggestion(name, {"datetime": True}, "formed like a day and a time: any form of that moment will do")
     elif _TIME.fullmatch(value):
         yield Suggestion(name, {"time": True}, "formed like a time of day: any form of it will do")
     elif _is_identifier(name, value):

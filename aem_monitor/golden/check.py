@@ -24,6 +24,7 @@ from aem_monitor.golden.matchers import (
     Number,
     Parallel,
     Pattern,
+    PointInTime,
     TimeOfDay,
 )
 from aem_monitor.golden.reference import (
@@ -284,14 +285,15 @@ def _matchers(form: DialogForm) -> Iterator[Problem]:
                     yield Problem(at, f"is never reached: the matcher of {above} is about the whole value; keep one")
 
 
-_OF_WHOLE_VALUES: Final = (Ignore, Exact, Number, Parallel, Identifier, Day, TimeOfDay, Member, FreeText, Pattern)
+_TEXTS: Final = (FreeText, Pattern, Day, TimeOfDay, PointInTime)
+_OF_WHOLE_VALUES: Final = (*_TEXTS, Ignore, Exact, Number, Parallel, Identifier, Member)
 
 
 def _wrong_kind(at: JSONPath, name: str, matcher: Matcher, value: JSON) -> Iterator[Problem]:
     """A golden value that its own matcher would refuse; references are left to the run."""
     if isinstance(value, str) and "${" in value:
         return
-    if isinstance(matcher, FreeText | Pattern | Day | TimeOfDay) and not isinstance(value, str):
+    if isinstance(matcher, _TEXTS) and not isinstance(value, str):
         yield Problem(at, f"the golden value of {name} is not a text")
     elif isinstance(matcher, Pattern) and isinstance(value, str) and re2.fullmatch(matcher.pattern, value) is None:
         yield Problem(at, f"the golden value of {name} does not match the pattern as a whole; correct one of them")

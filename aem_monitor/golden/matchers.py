@@ -4,10 +4,13 @@ The forms and their meaning are those of ``deploy/docs/golden-dialogs.md``. An a
 the type of its golden value. What is no matcher is refused, never ignored.
 """
 
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias
 
 import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, model_validator
+
+from aem_monitor.config.units import Duration
+from aem_monitor.model.zone import zone_named
 
 
 class _Matcher(BaseModel):
@@ -65,16 +68,61 @@ class Identifier(_Matcher):
     id: Literal[True]
 
 
+def _is_zone(name: str) -> str:
+    zone_named(name)
+    return name
+
+
+Zone: TypeAlias = Annotated[str, AfterValidator(_is_zone)]
+
+
+class _Leeway(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("is empty; write true where any form will do and nothing else")
+        return self
+
+
+class DayLeeway(_Leeway):
+    """How many days apart, as ``tolerance: 1d``."""
+
+    tolerance: Duration
+
+
+class TimeLeeway(_Leeway):
+    """How far apart (``tolerance: 15m``), and the ``zone`` of values that name none."""
+
+    tolerance: Duration = 0.0
+    zone: Zone | None = None
+
+
+def _allows(value: Any) -> str:
+    """Which of the two forms of a date or time matcher is written, so that only that one is complained about."""
+    return "leeway" if isinstance(value, dict | _Leeway) else "plain"
+
+
+AnyForm: TypeAlias = Annotated[Literal[True], Tag("plain")]
+
+
 class Day(_Matcher):
     """A date in any form; relative ones count from the reference date. Nothing but a date is equal."""
 
-    date: Literal[True]
+    date: Annotated[AnyForm | Annotated[DayLeeway, Tag("leeway")], Discriminator(_allows)]
 
 
 class TimeOfDay(_Matcher):
     """A time of day in any form. Nothing but a time is equal."""
 
-    time: Literal[True]
+    time: Annotated[AnyForm | Annotated[TimeLeeway, Tag("leeway")], Discriminator(_allows)]
+
+
+class PointInTime(_Matcher):
+    """A day and a time of day together, in any form and zone. Nothing but the same point in time is equal."""
+
+    moment: Annotated[AnyForm | Annotated[TimeLeeway, Tag("leeway")], Discriminator(_allows)] = Field(alias="datetime")
 
 
 class Member(_Matcher):
@@ -141,6 +189,7 @@ Matcher: TypeAlias = (
     | Identifier
     | Day
     | TimeOfDay
+    | PointInTime
     | Member
     | InOrder
     | FreeText
@@ -158,6 +207,7 @@ MATCHER_NAMES: Final = (
     "id",
     "date",
     "time",
+    "datetime",
     "enum",
     "list",
     "text",
@@ -173,6 +223,8 @@ def _name_of(value: Any) -> str | None:
         return "set"
     if isinstance(value, InOrder):
         return "list"
+    if isinstance(value, PointInTime):
+        return "datetime"
     keys = value if isinstance(value, dict) else getattr(value, "model_fields_set", ())
     names = [name for name in MATCHER_NAMES if name in keys]
     return names[0] if len(names) == 1 else None
@@ -187,6 +239,7 @@ MatcherForm: TypeAlias = Annotated[
     | Annotated[Identifier, Tag("id")]
     | Annotated[Day, Tag("date")]
     | Annotated[TimeOfDay, Tag("time")]
+    | Annotated[PointInTime, Tag("datetime")]
     | Annotated[Member, Tag("enum")]
     | Annotated[InOrder, Tag("list")]
     | Annotated[FreeText, Tag("text")]

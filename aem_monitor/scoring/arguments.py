@@ -10,6 +10,7 @@ import re2
 from aem_monitor.golden.matchers import (
     AnyOf,
     Day,
+    DayLeeway,
     Exact,
     FreeText,
     Identifier,
@@ -20,13 +21,15 @@ from aem_monitor.golden.matchers import (
     Number,
     Parallel,
     Pattern,
+    PointInTime,
+    TimeLeeway,
     TimeOfDay,
 )
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import NotScored
 from aem_monitor.scoring.align import assign
-from aem_monitor.scoring.values import Comparison
+from aem_monitor.scoring.values import Comparison, Leeway
 
 _WIDEST_LIST = 200
 """Lists that are longer on either side are compared in order, also where any order is allowed: matching is cubic."""
@@ -65,10 +68,16 @@ class Agreement:
 
 class Same(Protocol):
     """Compares two leaves. ``kind`` is one of ``values.KINDS`` where the author names it; ``threshold`` is the
-    author's least similarity of this text."""
+    author's least similarity of this text, ``leeway`` what the author allows a date or time."""
 
     def __call__(
-        self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None, /
+        self,
+        actual: JSON,
+        expected: JSON,
+        kind: str | None = None,
+        threshold: float | None = None,
+        leeway: Leeway | None = None,
+        /,
     ) -> Comparison:
         """Whether both mean the same."""
 
@@ -126,9 +135,14 @@ class ArgumentComparer:
         )
 
     def _same(
-        self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None
+        self,
+        actual: JSON,
+        expected: JSON,
+        kind: str | None = None,
+        threshold: float | None = None,
+        leeway: Leeway | None = None,
     ) -> Comparison:
-        return self.same(actual, expected, kind, self.threshold if threshold is None else threshold)
+        return self.same(actual, expected, kind, self.threshold if threshold is None else threshold, leeway)
 
     def _tree(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
         matcher = self.match.get(".".join(str(step) for step in path if isinstance(step, str)))
@@ -193,7 +207,9 @@ class ArgumentComparer:
             return self._member(matcher, path, wanted, actual)
         kind = _KIND_OF.get(type(matcher))
         if kind is not None:
-            judged = [_judged(self._same(actual, value, kind), path, value, actual) for value in wanted]
+            leeway = _leeway(matcher)
+            compared = [(value, self._same(actual, value, kind, leeway=leeway)) for value in wanted]
+            judged = [_judged(comparison, path, value, actual) for value, comparison in compared]
             best = max(judged, key=lambda one: (one.holds, one.score))
             return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
         return self._plain(path, expected, actual)
@@ -281,8 +297,25 @@ class ArgumentComparer:
         return self._matched_rows((name,), rows[0], rows[1])
 
 
-_KIND_OF: Final[Mapping[type[Matcher], str]] = {Identifier: "identifier", Day: "date", TimeOfDay: "time"}
+_KIND_OF: Final[Mapping[type[Matcher], str]] = {
+    Identifier: "identifier",
+    Day: "date",
+    TimeOfDay: "time",
+    PointInTime: "datetime",
+}
 """Matchers that name the kind of a value, by which it is then compared alone."""
+
+
+def _leeway(matcher: Matcher) -> Leeway | None:
+    """What the matcher allows a date, a time or a moment; None where any form will do and nothing else."""
+    if isinstance(matcher, Day):
+        return Leeway(matcher.date.tolerance) if isinstance(matcher.date, DayLeeway) else None
+    allowed = None
+    if isinstance(matcher, TimeOfDay):
+        allowed = matcher.time
+    elif isinstance(matcher, PointInTime):
+        allowed = matcher.moment
+    return Leeway(allowed.tolerance, allowed.zone) if isinstance(allowed, TimeLeeway) else None
 
 
 def identical(a: JSON, b: JSON) -> bool:

@@ -18,7 +18,15 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses import Claim, ResponseJudgement, judge, mentions, supports
 from aem_monitor.scoring.responses.evidence import Evidence
 from aem_monitor.scoring.scorers import Scorer
-from aem_monitor.scoring.values import Comparison, ValueContext, compare_values, occurrences, trivial
+from aem_monitor.scoring.values import (
+    Comparison,
+    Leeway,
+    ValueContext,
+    compare_values,
+    compare_with_leeway,
+    occurrences,
+    trivial,
+)
 
 Answers: TypeAlias = Mapping[str, float | None]
 """Expert scores in [0, 1] by question key; None: the expert was asked and failed."""
@@ -63,12 +71,23 @@ class Oracle:
         """What comparisons of this run know besides the two values."""
         return self._context
 
-    def same(self, actual: JSON, expected: JSON, kind: str | None = None, threshold: float | None = None) -> Comparison:
+    def same(
+        self,
+        actual: JSON,
+        expected: JSON,
+        kind: str | None = None,
+        threshold: float | None = None,
+        leeway: Leeway | None = None,
+    ) -> Comparison:
         """Whether an argument's value is the expected one; ``kind`` is the author's word of what it is, ``threshold``
-        the author's least similarity.
+        the author's least similarity, ``leeway`` what the author allows a date or time.
 
         Raises ``UnansweredError``.
         """
+        if leeway is not None and kind is not None:
+            near = compare_with_leeway(actual, expected, kind, leeway, self._context.reference_date)
+            if near is not None:
+                return near
         key = _canonical(actual, [kind, threshold, expected])
         known = self._known.get(key)
         if known is None:

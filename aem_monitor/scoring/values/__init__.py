@@ -1,8 +1,9 @@
 """Typed comparison of values: normal forms, guards, similarity last."""
 
 from aem_monitor.scoring.values.compare import compare_values
-from aem_monitor.scoring.values.context import KINDS, Comparison, ValueContext
+from aem_monitor.scoring.values.context import KINDS, Comparison, Leeway, ValueContext
 from aem_monitor.scoring.values.forms import Agreement, Fact
+from aem_monitor.scoring.values.moments import compare_with_leeway
 from aem_monitor.scoring.values.occurrence import Path, occurrences, trivial
 
 __all__ = [
@@ -10,9 +11,11 @@ __all__ = [
     "Agreement",
     "Comparison",
     "Fact",
+    "Leeway",
     "Path",
     "ValueContext",
     "compare_values",
+    "compare_with_leeway",
     "occurrences",
     "trivial",
 ]

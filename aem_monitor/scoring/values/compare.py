@@ -14,10 +14,13 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.scorers.base import Scorer
 from aem_monitor.scoring.values.booleans import parse_boolean
 from aem_monitor.scoring.values.context import KINDS, Comparison, ValueContext
+from aem_monitor.scoring.values.moments import agree_moments
 from aem_monitor.scoring.values.strings import compare_strings
 from aem_monitor.scoring.values.words import flat
 
 _MAX_DEPTH: Final = 40
+_OF_MOMENTS: Final = frozenset({None, "param_value", "date", "time", "datetime"})
+"""Kinds of which a value may be a day and a time together."""
 _SAME: Final = Comparison(True, 1.0, False, "exact")
 
 
@@ -37,7 +40,7 @@ def _compare(a: JSON, b: JSON, context: ValueContext, scorer: Scorer, kind: str 
     if depth > _MAX_DEPTH:
         return differs("depth", uncertain=True)
     if isinstance(a, str) and isinstance(b, str):
-        return compare_strings(a, b, context, scorer, kind)
+        return _texts(a, b, context, scorer, kind)
     if a is None or b is None:
         return _SAME if a is b else differs("type")
     if isinstance(a, Mapping) or isinstance(b, Mapping) or _is_list(a) or _is_list(b):
@@ -45,8 +48,16 @@ def _compare(a: JSON, b: JSON, context: ValueContext, scorer: Scorer, kind: str 
     if isinstance(a, bool) or isinstance(b, bool):
         return _booleans(a, b)
     if isinstance(a, str) or isinstance(b, str):
-        return compare_strings(_spelled(a), _spelled(b), context, scorer, kind)
+        return _texts(_spelled(a), _spelled(b), context, scorer, kind)
     return _numbers(a, b)
+
+
+def _texts(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
+    if a != b and kind in _OF_MOMENTS:
+        moments = agree_moments(a.strip(), b.strip(), context.reference_date, epoch=kind == "datetime")
+        if moments is not None:
+            return moments
+    return compare_strings(a, b, context, scorer, kind)
 
 
 def _is_list(value: JSON) -> bool:

@@ -5,7 +5,10 @@ from datetime import date
 from typing import Final
 
 KINDS: Final = frozenset(
-    {"date", "time", "duration", "number", "location", "entity", "paraphrase", "param_value", "boolean", "identifier"}
+    {
+        *("date", "time", "datetime", "duration", "number", "boolean", "identifier"),
+        *("location", "entity", "paraphrase", "param_value"),
+    }
 )
 """Hints that name the kind of a value. Any other hint is ignored, as if none had been given."""
 
@@ -24,6 +27,15 @@ class ValueContext:
     given: tuple[str, ...] = ()
     threshold: float = 0.5
     band: float = 0.08
+
+
+@dataclass(frozen=True, slots=True)
+class Leeway:
+    """How two dates, times or moments may differ: by ``tolerance`` seconds at most. ``zone`` is that of values which
+    name none: ``UTC``, ``+02:00`` or a name of the tz database; None: that of the other side."""
+
+    tolerance: float = 0.0
+    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

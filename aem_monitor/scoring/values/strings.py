@@ -31,7 +31,7 @@ from aem_monitor.scoring.values.text import (
 from aem_monitor.scoring.values.units import same_unit
 from aem_monitor.scoring.values.words import flat, listed, tokens
 
-_TYPED_KINDS: Final = frozenset({"date", "time", "duration", "number"})
+_TYPED_KINDS: Final = frozenset({"date", "time", "datetime", "duration", "number"})
 _GLUE: Final = frozenset(
     listed(
         "t the a an of on at in for and to this that is it day date time year around oclock clock hours hour per "

@@ -1,17 +1,16 @@
 """The recorded export requests that the demo sends, and what is in them.
 
-Where they come from says the README beside the files.
+Where they come from says the README of the examples.
 """
 
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from aem_monitor.examples import example_dialogs
+from aem_monitor.examples import example_traces
 
 ENVIRONMENT: Final = "deployment.environment.name"
 CANARY: Final = "canary"
@@ -29,9 +28,9 @@ Json = Mapping[str, Any]
 class Recording:
     """Everything one release was recorded to export.
 
-    ``requests`` are OTLP JSON export requests in the order in which they were sent. ``canaries`` and ``customers`` are
-    conversation ids; ``named`` are those canaries whose spans name the golden dialog that they play. ``last_ns`` is
-    the end of the last span.
+    ``requests`` are OTLP JSON export requests, of each dialog in the order in which they were sent. ``canaries`` and
+    ``customers`` are conversation ids; ``named`` are those canaries whose spans name the golden dialog that they play.
+    ``last_ns`` is the end of the last span.
     """
 
     agent: str
@@ -45,14 +44,14 @@ class Recording:
     last_ns: int
 
 
-def recordings(folder: Path | None = None) -> tuple[Recording, ...]:
-    """The recordings that ship with aem-monitor, or those of a folder, in order of their file names."""
-    place = example_dialogs().parent / "demo" if folder is None else folder
-    return tuple(_read(gzip.decompress(path.read_bytes())) for path in sorted(place.glob("*.jsonl.gz")))
+def recordings() -> tuple[Recording, ...]:
+    """The recordings that ship with aem-monitor, a release each, in order of the releases."""
+    folders = sorted(folder for folder in example_traces().iterdir() if folder.is_dir())
+    return tuple(_read([gzip.decompress(path.read_bytes()) for path in sorted(folder.iterdir())]) for folder in folders)
 
 
-def _read(lines: bytes) -> Recording:
-    requests = tuple(line for line in lines.splitlines() if line)
+def _read(files: Sequence[bytes]) -> Recording:
+    requests = tuple(line for lines in files for line in lines.splitlines() if line)
     agent = release = ""
     models: dict[str, None] = {}
     spans, last_ns = 0, 0

@@ -9,12 +9,13 @@ import pytest
 from aem_monitor.attribution.annotated import DialogForm, read_annotated
 from aem_monitor.attribution.article import score_dialog
 from aem_monitor.errors import UsageError
+from aem_monitor.examples import example_dialogs
 from aem_monitor.model.render import score_object
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.scoring.values import ValueContext
 from tests.playing import SCORER, words
 
-ARTICLE = Path(__file__).parents[1] / "data" / "annotated" / "sales-report.json"
+ARTICLE = example_dialogs().parent / "annotated" / "sales-report.json"
 
 
 def scored(turns: list[dict[str, Any]], assume_chain: bool = False) -> RunResult:

@@ -15,12 +15,12 @@ from tests.bootstrap.drafting import drafted, loaded, passes
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "tests" / "data" / "traces"
-DEMO = ROOT / "aem_monitor" / "examples" / "demo"
+EXAMPLES = ROOT / "aem_monitor" / "examples" / "traces"
 DIALOGS = Path(__file__).parent / "data"
 FILES = sorted(
     [
         *(path for path in TRACES.rglob("*.json*") if not path.name.endswith((".expected.json", ".logs.json"))),
-        *DEMO.glob("*.gz"),
+        *EXAMPLES.rglob("*.gz"),
         *DIALOGS.glob("*.jsonl"),
     ]
 )

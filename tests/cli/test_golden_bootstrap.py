@@ -12,7 +12,7 @@ Capture = pytest.CaptureFixture[str]
 
 ROOT = Path(__file__).parents[2]
 TRACES = ROOT / "tests" / "data" / "traces"
-DEMO = ROOT / "aem_monitor" / "examples" / "demo" / "release-2026.11.1.jsonl.gz"
+DEMO = ROOT / "aem_monitor" / "examples" / "traces" / "2026.11.1"
 REFUND = TRACES / "strands" / "genai-batches-refund.jsonl"
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from aem_monitor.cli.main import main
+from aem_monitor.examples import example_dialogs
 from aem_monitor.golden.load import load_dialogs
 
 Capture = pytest.CaptureFixture[str]
@@ -23,7 +24,7 @@ def test_dialogs_go_to_a_folder_and_lint(tmp_path: Path, capsys: Capture) -> Non
 def test_one_dialog_goes_to_standard_output_and_several_do_not(capsys: Capture) -> None:
     assert main(["golden", "import", "tau-bench", TASKS]) == 2
     assert "3 dialogs; give a folder with -o" in capsys.readouterr().err
-    annotated = DATA.parents[1] / "data" / "annotated" / "sales-report.json"
+    annotated = example_dialogs().parent / "annotated" / "sales-report.json"
     assert main(["golden", "import", "annotated", str(annotated)]) == 0
     assert "dialog: sales-report\n" in capsys.readouterr().out
 

@@ -35,10 +35,10 @@ def test_the_daemon_comes_to_the_same_verdicts_as_the_pipeline_over_files(moved_
             for request in recording.requests:
                 export(monitor.traces_url, moved(request, moved_by) if moved_by else request)
         heard: list[int] = []
-        monitor.wait(12, 4, 60.0, heard.append)
+        monitor.wait(24, 4, 60.0, heard.append)
         assert plain(monitor.final_runs()) == orjson.loads(EXPECTED.read_bytes())
         assert monitor.left_alone() == {"not_allowed": 2, "none": 2, **_zeros(monitor.left_alone())}
-    assert heard[-1] == 16
+    assert heard[-1] == 28
     assert heard == sorted(heard)
 
 

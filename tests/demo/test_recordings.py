@@ -35,7 +35,7 @@ def test_two_releases_of_one_agent_on_different_models_are_recorded(recorded: tu
     assert before.agent == after.agent
     assert before.release < after.release
     assert before.models != after.models
-    assert len(before.canaries) == len(after.canaries) == 6
+    assert len(before.canaries) == len(after.canaries) == 12
     assert before.last_ns < after.last_ns
 
 
@@ -59,7 +59,7 @@ def test_every_verdict_is_exactly_the_expected_one() -> None:
 
 
 def test_customers_are_left_alone_even_where_they_say_a_golden_sentence() -> None:
-    assert replayed().outcomes == {"recognised": 12, "not_allowed": 2, "none": 2}
+    assert replayed().outcomes == {"recognised": 24, "not_allowed": 2, "none": 2}
 
 
 def test_a_wrong_metric_is_the_only_root_cause_of_all_that_was_built_on_it(results: dict[str, RunResult]) -> None:
@@ -79,9 +79,54 @@ def test_a_wrong_tool_is_one_turn_and_not_one_call_missing_and_another_too_many(
     assert result.cascading_count == 2
 
 
+def test_a_dearer_flight_of_a_healthy_search_is_the_bookings_own_fault(results: dict[str, RunResult]) -> None:
+    assert verdicts(results["canary-flight-3"]) == {3: ("inconsistent_parameter_values", ("flight",)), 4: (3,)}
+
+
+def test_a_reply_that_tells_of_an_email_to_the_wrong_address_inherits_it(results: dict[str, RunResult]) -> None:
+    assert verdicts(results["canary-quarter-3"]) == {6: ("inconsistent_parameter_values", ("to",)), 7: (6,)}
+
+
+def test_a_faithful_summary_of_the_wrong_document_inherits_and_an_invented_figure_does_not(
+    results: dict[str, RunResult],
+) -> None:
+    found = verdicts(results["canary-policy-3"])
+    assert found == {1: ("inconsistent_parameter_values", ("document",)), 2: (1,), 3: ("inconsistent_response", ())}
+
+
+def test_an_invented_figure_makes_a_reply_a_root_that_inherited_the_rest(results: dict[str, RunResult]) -> None:
+    result = results["canary-policy-4"]
+    assert verdicts(result) == {
+        1: ("inconsistent_parameter_values", ("document",)),
+        2: ("inconsistent_response", ()),
+    }
+    assert (result.turns[1].blames, result.turns[1].basis) == ((1,), "provenance")
+
+
+def test_what_takes_from_two_results_blames_the_one_that_broke_or_both(results: dict[str, RunResult]) -> None:
+    nights, date = ("inconsistent_parameter_values", ("nights",)), ("inconsistent_parameter_values", ("date",))
+    assert verdicts(results["canary-request-3"]) == {2: nights, 3: (2,), 4: (2,)}
+    assert verdicts(results["canary-request-4"]) == {1: date, 2: nights, 3: (1, 2), 4: (1, 2)}
+
+
+def verdicts(result: RunResult) -> dict[int | None, object]:
+    """Of each failing turn: reason and fields of a root cause, the roots that a cascade blames."""
+    return {
+        turn.turn_no: (turn.failure_reason, turn.fields) if turn.root_cause else turn.blames
+        for turn in result.turns
+        if turn.success is False
+    }
+
+
+BROKEN = {f"canary-{name}-3" for name in ("sales", "refund", "quarter", "flight", "policy", "request")} | {
+    "canary-policy-4",
+    "canary-request-4",
+}
+
+
 def test_everything_else_passes_in_whatever_words(results: dict[str, RunResult]) -> None:
-    right = {name: result for name, result in results.items() if name not in ("canary-sales-3", "canary-refund-3")}
-    assert len(right) == 10
+    right = {name: result for name, result in results.items() if name not in BROKEN}
+    assert len(right) == 16
     assert {(result.success_rate, result.test_pass) for result in right.values()} == {(1.0, True)}
 
 

@@ -13,7 +13,7 @@ from aem_monitor.build import build_pipeline, build_prefilter, build_registry
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import limits, pipeline_settings
 from aem_monitor.demo.monitor import configuration
-from aem_monitor.examples import example_dialogs
+from aem_monitor.examples import example_dialogs, example_traces
 from aem_monitor.golden.load import load_dialogs
 from aem_monitor.ingest.files import read_files
 from aem_monitor.model.render import result_object
@@ -31,7 +31,7 @@ def replayed() -> Replayed:
     pipeline = build_pipeline(load_dialogs([example_dialogs()]), settings, conventions)
     keep = build_prefilter(conventions, settings.assembly, pipeline.recogniser.attributes)
     collected = Collected()
-    for decoded in read_files([example_dialogs().parent / "demo"], limits(config), keep):
+    for decoded in read_files([example_traces()], limits(config), keep):
         collected.add(decoded)
     return score_conversations(pipeline, collected.conversations(pipeline))
 

@@ -1,7 +1,7 @@
-"""Records the demo's spans: the real Strands agent, driven by a scripted model, through the real OpenTelemetry SDK.
+"""Records the example traces: the real Strands agent around a scripted model, the real OpenTelemetry SDK.
 
-``python -m tests.recording.record_demo`` in an environment of its own; see README.md here. One process is started for
-each resource (release and environment), since the process of an agent has one resource; a release becomes one file.
+``python -m tests.recording.record_examples`` in an environment of its own; see README.md here. One process is started
+for each file, since the process of an agent has one resource (release and environment); a release becomes a folder.
 """
 
 import base64
@@ -16,54 +16,52 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.recording.scripts import CUSTOMERS, RELEASES, file_of
+
 ROOT = Path(__file__).parents[2]
-OUTPUT = ROOT / "aem_monitor" / "examples" / "demo"
+OUTPUT = ROOT / "aem_monitor" / "examples" / "traces"
 PATHS = {str(ROOT): "/app", sys.prefix: "/venv", sys.base_prefix: "/usr"}
 """What stack traces say instead of the paths of the machine that recorded them."""
 
-RELEASES = ("2026.11.1", "2026.11.2")
 MODELS = {"2026.11.1": "acme-large-2", "2026.11.2": "acme-small-3"}
-AGENT = "sales-assistant"
-PROMPT = "You are the sales assistant of a small company. Use the tools; never invent figures."
+AGENT = "office-assistant"
+PROMPT = "You are the assistant of a small company. Use the tools; never invent figures."
 
 
 def main() -> None:
     """Record both releases, canaries and customers."""
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    for release in RELEASES:
-        requests = []
-        for environment in ("canary", "production"):
+    for release, scripts in RELEASES.items():
+        folder = OUTPUT / release
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in dict.fromkeys(file_of(script) for script in scripts):
             process = subprocess.run(
-                [sys.executable, "-m", "tests.recording.record_demo", release, environment],
+                [sys.executable, "-m", "tests.recording.record_examples", release, name],
                 env={**os.environ, "OTEL_SEMCONV_STABILITY_OPT_IN": "gen_ai_latest_experimental"},
                 stdout=subprocess.PIPE,
                 check=True,
             )
-            requests.append(process.stdout)
-        path = OUTPUT / f"release-{release}.jsonl.gz"
-        lines = b"".join(requests)
-        path.write_bytes(gzip.compress(lines, mtime=0))
-        print(f"{path.name}: {len(lines.splitlines())} export requests, {path.stat().st_size} bytes")
+            path = folder / f"{name}.jsonl.gz"
+            path.write_bytes(gzip.compress(process.stdout, mtime=0))
+            print(f"{release}/{path.name}: {len(process.stdout.splitlines())} requests, {path.stat().st_size} bytes")
 
 
-def record(release: str, environment: str) -> None:
-    """Play the conversations of one resource; write each export request as a line of OTLP JSON."""
+def record(release: str, name: str) -> None:
+    """Play the conversations of one file; write each export request as a line of OTLP JSON."""
     from opentelemetry import trace
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    from tests.recording.demo_scripts import PLAYED
-
+    environment = "production" if name == CUSTOMERS else "canary"
     resource = Resource.create(
         {"service.name": AGENT, "service.version": release, "deployment.environment.name": environment}
     )
     provider = TracerProvider(resource=resource)
     provider.add_span_processor(BatchSpanProcessor(_exporter(), schedule_delay_millis=1000))
     trace.set_tracer_provider(provider)
-    seed = f"{release} {environment}"
-    for number, script in enumerate(PLAYED[release, environment]):
-        _play(script, MODELS[release], random.Random(f"{seed} {number}"), 4000 + 20 * number)
+    for number, script in enumerate(RELEASES[release]):
+        if file_of(script) == name:
+            _play(script, MODELS[release], random.Random(f"{release} {script.session}"), 4000 + 20 * number)
     provider.shutdown()
 
 
@@ -72,6 +70,7 @@ def _play(script: Any, model_id: str, pace: random.Random, first_id: int) -> Non
 
     from tests.recording.sales_tools import Backend
     from tests.recording.scripted_model import ScriptedModel
+    from tests.recording.travel_tools import Travel
 
     attributes = {"session.id": script.session}
     if script.named:
@@ -79,7 +78,7 @@ def _play(script: Any, model_id: str, pace: random.Random, first_id: int) -> Non
     model = ScriptedModel(model_id, pace)
     agent = Agent(
         model=model,
-        tools=Backend(first_id, script.mail_failures).tools(),
+        tools=[*Backend(first_id, script.mail_failures).tools(), *Travel(first_id).tools()],
         system_prompt=PROMPT,
         trace_attributes=attributes,
         callback_handler=None,

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aem_monitor.cli import golden_bootstrap, golden_import
+from aem_monitor.cli import golden_bootstrap, golden_import, golden_test
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
@@ -38,6 +38,13 @@ def configure(parser: ArgumentParser) -> None:
         description="Makes golden dialogs (drafts) of the files of public benchmarks and of annotated dialogs.",
     )
     golden_import.configure(imports)
+    tests = actions.add_parser(
+        "test",
+        help="hold recorded conversations against the verdicts expected of them",
+        description="Replays the recordings of regression cases and compares their verdicts with the expected ones. "
+        "Exit code 0: all as expected, 1: some differ, 2: something cannot be used.",
+    )
+    golden_test.configure(tests)
     schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
     schema.set_defaults(handler=_schema)
 

@@ -23,6 +23,7 @@ Only the keys that ``expect`` states are compared, so that a case pins what its 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -184,12 +185,25 @@ def read_cases(path: Path) -> CaseFile:
 
 
 def write_cases(path: Path, cases: Sequence[Case]) -> None:
-    """Write a case file, whole or not at all. Of an earlier one comments are lost, notes stay. Raises ``OSError``."""
+    """Write a case file, whole or not at all. Raises ``OSError``.
+
+    Of a file that is there the comments at its head are kept, others are lost; a case's ``note`` is the place for them.
+    """
     value = {"cases": [case.value() for case in cases]}
-    text = json.dumps(value, indent=2, ensure_ascii=False) + "\n" if path.suffix == ".json" else write_yaml(value)
+    if path.suffix == ".json":
+        text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    else:
+        text = _head(path) + write_yaml(value)
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)
+
+
+def _head(path: Path) -> str:
+    if not path.exists():
+        return ""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+    return "".join(takewhile(lambda line: line.startswith("#") or not line.strip(), lines))
 
 
 def with_case(cases: Sequence[Case], case: Case) -> tuple[Case, ...]:

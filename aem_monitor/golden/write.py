@@ -24,6 +24,7 @@ _LOOKS_LIKE_MORE: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff\ud800-\udfff\ufffe\uffff]")
 _PRINTABLE: Final = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*")
 _WIDTH: Final = 100
 """Comments are wrapped to this many characters beside their indentation."""
@@ -120,7 +121,8 @@ def _quoted(text: str) -> str:
 def _comment(lines: Sequence[str], indent: int) -> Iterator[str]:
     pad = "  " * indent
     for line in lines:
-        for part in _wrapped(" ".join(line.split())):
+        # What YAML does not print, and no encoding holds, has no escape in a comment.
+        for part in _wrapped(" ".join(_UNPRINTABLE.sub("\ufffd", line).split())):
             yield f"{pad}# {part}"
 
 

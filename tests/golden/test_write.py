@@ -75,7 +75,7 @@ def test_a_reader_of_yaml_1_1_reads_the_same(value: Any) -> None:
 def test_comments_change_nothing(value: Any, data: st.DataObject) -> None:
     places = list(_places(value))
     chosen = data.draw(st.lists(st.sampled_from(places), max_size=5)) if places else []
-    comments = {place: ["a: b # c", "x" * 300] for place in chosen}
+    comments = {place: ["a: b # c", "x" * 300, "bell \a and \ud800"] for place in chosen}
     assert parse_document(write_yaml(value, comments).encode(), "x.yaml").value == value
 
 

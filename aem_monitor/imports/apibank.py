@@ -47,7 +47,7 @@ def _exchanges(path: Path) -> list[RecordedExchange]:
         elif role == "AI":
             reply = str(line.get("text", ""))  # of several in a row the last answers the user
         elif role == "API":
-            call = _call(line, len(calls))
+            call = _call(line, len(calls), f"{path}:{number}")
             if call is not None:
                 calls.append(call)
         else:
@@ -56,12 +56,15 @@ def _exchanges(path: Path) -> list[RecordedExchange]:
     return found
 
 
-def _call(line: Mapping[str, Any], rank: int) -> RecordedCall | None:
+def _call(line: Mapping[str, Any], rank: int, where: str) -> RecordedCall | None:
     """A call that went through; one with an exception changed nothing."""
+    name, args = line.get("api_name"), line.get("param_dict") or {}
+    if not isinstance(name, str) or not name or not isinstance(args, Mapping):
+        raise UsageError(f"{where}: a call without an api_name, or with a param_dict that is not an object")
     result = line.get("result")
     output: Captured = NOT_CAPTURED
     if isinstance(result, Mapping):
         if result.get("exception"):
             return None
         output = result.get("output", NOT_CAPTURED)
-    return RecordedCall(str(line.get("api_name", "")), None, dict(line.get("param_dict") or {}), output, rank)
+    return RecordedCall(name, None, dict(args), output, rank)

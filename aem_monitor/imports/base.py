@@ -16,14 +16,27 @@ from aem_monitor.model.jsonvalue import JSON
 MAX_BYTES: Final = 64 * 2**20
 """Largest file that is read: the largest one of the known sets has a tenth of it."""
 
+NOTHING_EXPECTED: Final = "expected calls and replies: the case has none, and any run passes until you write some"
+"""What is missing from a dialog of a case that holds only what the user says."""
+_SHOWN: Final = 600
+"""Characters of a value in a comment."""
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One dialog. ``problem`` says why there is none; then ``sheet`` is None."""
+    """One dialog. ``problem`` says why there is none; then ``sheet`` is None.
+
+    ``missing`` names what the file has and a golden dialog has no place for, a sentence each.
+    """
 
     name: str
     sheet: Sheet | None = None
     problem: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class FormError(ValueError):
+    """One case of a file cannot be read; the message says where in it and why."""
 
 
 class Format(Protocol):
@@ -49,7 +62,9 @@ class GoldCall:
     ignored: frozenset[str] = field(default_factory=frozenset)
 
 
-def open_sheet(name: str, note: str, remarks: Sequence[str], gold: Calls, free: frozenset[str]) -> Sheet:
+def open_sheet(
+    name: str, note: str, remarks: Sequence[str], gold: Calls, free: frozenset[str], first_user: str | None = None
+) -> Sheet:
     """An open dialog. ``free`` are tools that change nothing, whatever their names say."""
     called = {(call.name, None) for call in gold.calls}
     definitions = {tool: ToolDefinition(tool, read_only=True) for tool in free if (tool, None) in called}
@@ -73,11 +88,18 @@ def open_sheet(name: str, note: str, remarks: Sequence[str], gold: Calls, free: 
                 {"turn_no": len(turns) + 1, "turn": "Agent", "must_mention": [str(text) for text in gold.mentions]}
             )
         )
-    return sheet_of(name, note, remarks, turns, tools)
+    return sheet_of(name, note, remarks, turns, tools, first_user)
 
 
-def sheet_of(name: str, note: str, remarks: Sequence[str], turns: list[DraftTurn], tools: Toolbox | None) -> Sheet:
-    """A sheet with the head that every imported dialog has."""
+def sheet_of(
+    name: str,
+    note: str,
+    remarks: Sequence[str],
+    turns: list[DraftTurn],
+    tools: Toolbox | None,
+    first_user: str | None = None,
+) -> Sheet:
+    """A sheet with the head that every imported dialog has. ``first_user`` is how it is recognised, if it is known."""
     entries, notes = tools.entries({}) if tools is not None else ({}, {})
     head = [
         "Imported: confirm what calls change, add what replies must say, and set review: {status: human}.",
@@ -85,6 +107,8 @@ def sheet_of(name: str, note: str, remarks: Sequence[str], turns: list[DraftTurn
     ]
     notes[()] = [*head, *notes.get((), ())]
     top: dict[str, Any] = {"dialog": name, "version": 1, "review": {"status": "draft", "note": note}}
+    if first_user is not None:
+        top["recognise"] = {"first_user": [first_user]}
     if entries:
         top["tools"] = entries
     top["extra_calls"] = "ignore_read_only"
@@ -132,6 +156,12 @@ def parsed(text: str, where: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not JSON: {str(error)[:200]}") from error
+
+
+def shown(value: object) -> str:
+    """A value in a comment, cut where it is long."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."
 
 
 def words(text: str) -> str:

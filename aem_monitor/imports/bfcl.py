@@ -62,11 +62,13 @@ def _add(known: _Set, line: Mapping[str, Any], where: str) -> None:
         known.answers[str(line.get("id"))] = line["ground_truth"]
     elif "parameters" in line and "name" in line:
         parameters = line["parameters"]
+        if not isinstance(parameters, Mapping) or not isinstance(parameters.get("properties", {}), Mapping):
+            raise UsageError(f"{where}: the parameters of {line['name']} are not an object schema")
         known.functions[str(line["name"])] = ToolDefinition(
             name=str(line["name"]),
             description=_purpose(str(line.get("description", ""))),
             parameters=parameters.get("properties", {}),
-            required=frozenset(parameters.get("required", ())),
+            required=frozenset(str(name) for name in parameters.get("required") or ()),
         )
     else:
         raise UsageError(f"{where}: neither a question, a possible answer nor a function document of BFCL")
@@ -81,20 +83,31 @@ def _exchanges(
     entry: Mapping[str, Any], answers: Sequence[Sequence[str]], functions: Mapping[str, ToolDefinition]
 ) -> list[RecordedExchange]:
     questions = entry["question"]
+    if not all(isinstance(turn, list) for turn in (*_turns(questions, "question"), *_turns(answers, "ground_truth"))):
+        raise ValueError("turns that are not lists of messages and of calls; only the multi-turn sets are read")
     if len(questions) != len(answers):
         raise ValueError(f"{len(questions)} turns, but answers for {len(answers)}")
     found = []
     for messages, calls in zip(questions, answers, strict=True):
-        said = "\n".join(str(one.get("content", "")) for one in messages if one.get("role") == "user")
+        told = [one for one in messages if isinstance(one, Mapping) and one.get("role") == "user"]
+        said = "\n".join(str(one.get("content", "")) for one in told)
         made = tuple(_call(text, functions, rank) for rank, text in enumerate(calls))
         found.append(RecordedExchange(said or NEW_FUNCTIONS, made, None))
     return found
 
 
-def _call(text: str, functions: Mapping[str, ToolDefinition], rank: int) -> RecordedCall:
+def _turns(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise ValueError(f"{name} is not a list of turns")
+    return value
+
+
+def _call(text: Any, functions: Mapping[str, ToolDefinition], rank: int) -> RecordedCall:
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r}: not a call")
     try:
         node = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{text}: not a call") from error
     if not isinstance(node, ast.Call):
         raise ValueError(f"{text}: not a call")
@@ -102,7 +115,7 @@ def _call(text: str, functions: Mapping[str, ToolDefinition], rank: int) -> Reco
     try:
         args = {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg}
         positional = [ast.literal_eval(value) for value in node.args]
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{text}: an argument is not a literal") from error
     if positional:
         if name not in functions:

@@ -20,10 +20,12 @@ def drafted_sheet(
     exchanges: Sequence[RecordedExchange],
     scorer: Scorer,
     definitions: Mapping[str, ToolDefinition] | None = None,
+    remarks: Sequence[str] = (),
 ) -> Sheet:
-    """The draft of one dialog; tools keep their whole names."""
+    """The draft of one dialog; tools keep their whole names. ``remarks`` stand at its head."""
     recording = Recording(name, _NO_DAY, None, None, tuple(exchanges))
     sheet, _ = Drafter([recording], definitions or {}, lambda tool: (tool, None), scorer, name, note).sheet()
     sheet.top.pop("reference_date", None)
     sheet.notes.pop(("reference_date",), None)
+    sheet.notes.setdefault((), []).extend(remarks)
     return sheet

@@ -46,7 +46,7 @@ def _task(node: ast.AST, name: str, path: Path) -> Imported:
         calls = [_action(action) for action in actions.elts]
         outputs = _literal(fields["outputs"]) if "outputs" in fields else []
         instruction = _literal(fields["instruction"]) if "instruction" in fields else ""
-    except (KeyError, ValueError, AssertionError, TypeError) as error:
+    except (KeyError, ValueError, AssertionError, TypeError, RecursionError) as error:
         return Imported(name, problem=f"{where}: a task that is not written out in literals ({error})")
     remarks = [f"What the user wants: {instruction}"] if instruction else []
     gold = Calls(calls, [str(output) for output in outputs])

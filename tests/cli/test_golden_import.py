@@ -43,3 +43,19 @@ def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path, capsys: Captu
     err = capsys.readouterr().err
     assert "left out: multi_turn_base_0: sort('final_report.pdf'): a positional argument" in err
     assert "1 dialogs imported, 1 left out" in err
+
+
+def test_what_of_a_case_has_no_place_in_a_dialog_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(DATA / "adk" / "dice_and_tickets.evalset.json")
+    assert main(["golden", "import", "adk", file, "-o", str(tmp_path)]) == 0
+    err = capsys.readouterr().err
+    assert "adk-dice_and_tickets-roll_and_book: not imported: the session's state at the end" in err
+    assert "3 dialogs imported, 0 left out; 3 of them in part, as said above" in err
+
+
+def test_cases_of_one_name_become_dialogs_of_two(tmp_path: Path) -> None:
+    file = tmp_path / "cases.json"
+    file.write_text('[{"name": "Ä", "input": "One"}, {"name": "Ä", "input": "Two"}, {"name": "Ö", "input": "Three"}]')
+    assert main(["golden", "import", "strands-evals", str(file), "-o", str(tmp_path / "golden")]) == 0
+    dialogs = load_dialogs([tmp_path / "golden"])
+    assert sorted(dialog.first_user[0] for dialog in dialogs) == ["One", "Three", "Two"]

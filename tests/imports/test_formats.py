@@ -2,42 +2,20 @@
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from aem_monitor.errors import UsageError
-from aem_monitor.golden.dialog import AgentTurn, Dialog, ToolTurn
-from aem_monitor.golden.load import parse_dialog
+from aem_monitor.examples import example_dialogs
+from aem_monitor.golden.dialog import AgentTurn
 from aem_monitor.golden.matchers import Ignore, Parallel
-from aem_monitor.golden.write import write_yaml
 from aem_monitor.imports.formats import FORMATS
+from tests.imports.reading import DATA, args, imported, read, tools
 
-DATA = Path(__file__).parent / "data"
-ANNOTATED = DATA.parents[1] / "data" / "annotated" / "sales-report.json"
+ANNOTATED = example_dialogs().parent / "annotated" / "sales-report.json"
 BFCL = [DATA / "BFCL_v4_multi_turn_base.json", DATA / "possible_answer.json"]
 FUNCTIONS = DATA / "gorilla_file_system.json"
-
-
-def imported(name: str, *files: Path) -> dict[str, tuple[Dialog, str]]:
-    found = {}
-    for one in FORMATS[name](files):
-        assert one.sheet is not None, one.problem
-        text = write_yaml(one.sheet.value(), one.sheet.comments())
-        parsed = parse_dialog(text.encode(), "x.yaml")
-        assert isinstance(parsed, tuple), parsed
-        found[one.name] = parsed[0], text
-    return found
-
-
-def tools(dialog: Dialog) -> list[ToolTurn]:
-    return [turn for turn in dialog.scored_turns if isinstance(turn, ToolTurn)]
-
-
-def args(turns: Sequence[ToolTurn]) -> list[Any]:
-    return [turn.args for turn in turns]
 
 
 def test_a_tau_bench_task_is_an_open_dialog_of_calls_in_any_order() -> None:
@@ -138,6 +116,53 @@ def test_the_gold_side_of_an_annotated_dialog_keeps_numbers_tags_and_dependencie
     assert "profit" not in str(dialog)
 
 
+def test_what_tau2_asserts_of_the_environment_and_what_the_user_does_is_named(tmp_path: Path) -> None:
+    task = {
+        "id": "roaming",
+        "ticket": "no service",
+        "initial_state": {"initialization_actions": [{"func_name": "turn_roaming_off"}], "message_history": None},
+        "evaluation_criteria": {
+            "actions": [{"name": "toggle_roaming", "arguments": {}, "requestor": "user"}],
+            "env_assertions": [{"func_name": "assert_internet_speed", "arguments": {"expected_speed": 200}}],
+            "communicate_info": None,
+            "nl_assertions": None,
+            "reward_basis": ["ENV_ASSERTION"],
+        },
+    }
+    (tmp_path / "tasks").mkdir()
+    path = tmp_path / "tasks" / "task_074.json"
+    path.write_text(json.dumps(task))
+    (one,) = read("tau2", path)
+    assert one.name == f"tau2-{tmp_path.name.lower()}-roaming"
+    assert [line.split(",")[0].split(":")[0] for line in one.missing] == [
+        "1 actions of the user",
+        "1 assertions of the environment's state",
+        "the environment's state at the beginning",
+        "expected calls and replies",
+    ]
+    assert "assert_internet_speed" in imported("tau2", path)[one.name][1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (["Zhang Yiming"], "only the multi-turn sets are read"),
+        ([{"f": {"x": [1]}}], "only the multi-turn sets are read"),
+        ([[{"f": {"x": [1]}}]], "not a call"),
+        ([["f(x=g())"]], "an argument is not a literal"),
+        ([["f(x=1)"], []], "1 turns, but answers for 2"),
+        ("f()", "ground_truth is not a list of turns"),
+    ],
+)
+def test_bfcl_sets_of_other_kinds_are_left_out_with_the_reason(tmp_path: Path, answer: object, problem: str) -> None:
+    lines = [{"id": "a", "question": [[{"role": "user", "content": "hi"}]]}, {"id": "a", "ground_truth": answer}]
+    path = tmp_path / "set.json"
+    path.write_text("\n".join(json.dumps(line) for line in lines))
+    (one,) = read("bfcl", path)
+    assert one.sheet is None
+    assert problem in (one.problem or "")
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -149,7 +174,14 @@ def test_the_gold_side_of_an_annotated_dialog_keeps_numbers_tags_and_dependencie
         ("bfcl", '{"x": 1}', "neither a question, a possible answer nor a function document"),
         ("api-bank", '{"role": "Robot"}', "role 'Robot'"),
         ("api-bank", "[]", "not a JSON object"),
+        ("api-bank", '{"role": "API", "api_name": "Add", "param_dict": "x"}', ":1: a call without an api_name"),
+        ("bfcl", '{"name": "f", "parameters": {"properties": 1}}', ":1: the parameters of f are not an object schema"),
         ("annotated", "[1]", ""),
+        ("adk", '{"test_cases": []}', "no list eval_cases; an ADK eval set is expected"),
+        ("adk", "[1]", "neither an ADK eval set nor a list of sessions"),
+        ("adk", '{"eval_cases": [1]}', "eval_cases[0] is not an object"),
+        ("strands-evals", '{"cases": [{"name": "x"}]}', "no list of cases with an input"),
+        ("strands-evals", '{"cases": [], "evaluators": 1}', "evaluators is not a list of objects"),
     ],
 )
 def test_a_file_of_another_format_is_refused(tmp_path: Path, name: str, content: str, message: str) -> None:

@@ -56,6 +56,7 @@ def demo(arguments: Namespace) -> int:
         _wait(recorded, monitor, arguments.wait)
         screen.findings(recorded, monitor.final_runs(), monitor.left_alone(), sys.stdout)
         screen.metrics(monitor.metrics_url, scrape(monitor.metrics_url), sys.stdout)
+        screen.examples(sys.stdout)
         if not arguments.once:
             _stay_up(monitor)
     return 0

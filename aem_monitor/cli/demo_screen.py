@@ -1,25 +1,26 @@
 """What the demo says. Everything but these sentences is read from the recordings, the store and the metrics."""
 
+import os
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final, TextIO
 
 from rich.text import Text
 
-from aem_monitor.cli.report import first_root, print_report, print_turns, story
+from aem_monitor.cli.errormap import LEGEND, print_error_map
+from aem_monitor.cli.report import print_releases, print_side_by_side
 from aem_monitor.cli.tables import console
-from aem_monitor.demo.http import samples
 from aem_monitor.demo.monitor import NOT_ALLOWED, Monitor, default_metrics_port
 from aem_monitor.demo.recordings import CANARY, ENVIRONMENT, Recording
+from aem_monitor.examples import example_dialogs, example_traces
 from aem_monitor.model.verdict import RunResult
 
 _WIDEST: Final = 100
 """Longer lines of running text are hard to read."""
 
-_SHOWN_METRICS: Final[tuple[tuple[str, Mapping[str, str]], ...]] = (
-    ("aem_runs_total", {"result": "fail"}),
-    ("aem_root_causes_total", {}),
-    ("aem_monitor_unrecognised_conversations_total", {}),
-)
+_SHOWN_METRICS: Final = ("aem_root_causes_total{", "aem_monitor_unrecognised_conversations_total{")
 _CORRECTNESS: Final = """\
   sum by (release) (aem_turns_total{result="pass"})
     / sum by (release) (aem_turns_total{result!="not_scored"})
@@ -65,17 +66,16 @@ def addresses(monitor: Monitor, stream: TextIO) -> None:
 def findings(
     recorded: Sequence[Recording], results: Sequence[RunResult], left_alone: Mapping[str, int], stream: TextIO
 ) -> None:
-    """The tables, and in a sentence each what broke first."""
-    print_report(results, stream)
-    failing = [result for result in results if first_root(result) is not None]
-    for result in failing[:1]:
-        print_turns(result, stream)
-        _paragraph("${n.result.x} stands for x in what turn n really returned; ids differ from run to run.", stream)
-    for result in failing:
-        _paragraph(story(result), stream, gap=False)
+    """Both releases side by side, the error map of the run with most cascades, and what was recognised."""
+    print_releases(results, stream)
+    print_side_by_side(results, stream)
+    shown = max(results, key=lambda result: result.cascading_count, default=None)
+    if shown is not None and shown.cascading_count:
+        _heading("One of them turn by turn", stream)
+        print_error_map(shown, stream)
+        _paragraph(LEGEND, stream)
     named = sum(len(recording.named) for recording in recorded)
     canaries = sum(len(recording.canaries) for recording in recorded)
-    stream.write("\n")
     _paragraph(
         f"Recognised: {len(results)} of {canaries} canary conversations, {named} by the dialog's name on their spans "
         f"(aem.dialog.id), {canaries - named} by the user's words where {ENVIRONMENT} is {CANARY}. Left alone: "
@@ -88,18 +88,27 @@ def findings(
 def metrics(url: str, scraped: str, stream: TextIO) -> None:
     """A few of the lines that Prometheus reads, as they are."""
     _heading(f"What Prometheus reads from {url} (a few of {scraped.count(chr(10))} lines)", stream)
-    shown = {
-        line
-        for sample in samples(scraped)
-        if sample.value and any(_asked(sample.name, sample.labels, *wanted) for wanted in _SHOWN_METRICS)
-        for line in scraped.splitlines()
-        if line.startswith(f"{sample.name}{{")
-        and all(f'{key}="{value}"' in line for key, value in sample.labels.items())
-    }
     for line in scraped.splitlines():
-        if line in shown:
+        if line.startswith(_SHOWN_METRICS) and not line.endswith(" 0.0"):
             stream.write(f"{_broken(line, console(stream).width)}\n")
     stream.write(f"\nCorrectness by release, as Prometheus is asked for it:\n{_CORRECTNESS}")
+
+
+def examples(stream: TextIO) -> None:
+    """The command that shows each failing run turn by turn, and those for one example."""
+    stream.write("\n")
+    _heading("See every example", stream)
+    _paragraph(
+        "Golden dialogs and traces are files; the same verdicts come from them without any daemon. All failing runs "
+        "turn by turn, one example under both releases, and what the traces have to come to:",
+        stream,
+        gap=False,
+    )
+    golden, traces = _near(example_dialogs()), _near(example_traces())
+    replay = f"{_program()} replay --error-maps --golden {shlex.quote(golden)}"
+    stream.write(f"  {replay} {shlex.quote(traces)}\n")
+    stream.write(f"  {replay} {shlex.quote(traces)}/*/travel-policy.jsonl.gz\n")
+    stream.write(f"  {_program()} golden test {shlex.quote(golden)}\n\n")
 
 
 def staying_up(monitor: Monitor, stream: TextIO) -> None:
@@ -110,10 +119,6 @@ def staying_up(monitor: Monitor, stream: TextIO) -> None:
         "(README.md). The demo stays up; Ctrl-C ends it and removes what it wrote.",
         stream,
     )
-
-
-def _asked(name: str, labels: Mapping[str, str], wanted: str, values: Mapping[str, str]) -> bool:
-    return name == wanted and all(labels.get(key) == value for key, value in values.items())
 
 
 def _broken(line: str, width: int) -> str:
@@ -137,3 +142,14 @@ def _paragraph(text: str, stream: TextIO, *, gap: bool = True) -> None:
     target.print(Text(text), width=min(target.width, _WIDEST))
     if gap:
         target.print()
+
+
+def _near(path: Path) -> str:
+    """A path from the working directory where that is above it, as one would type it."""
+    return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+
+
+def _program() -> str:
+    """The command as this process was started, ``aem-monitor`` where it was started as a module."""
+    program = Path(sys.argv[0])
+    return shlex.quote(_near(program.absolute())) if program.name == "aem-monitor" else "aem-monitor"

@@ -7,6 +7,7 @@ from pathlib import Path
 from aem_monitor.assembly.render import conversation_object
 from aem_monitor.build import build_pipeline, build_prefilter
 from aem_monitor.cli.configured import add_config_argument, configured
+from aem_monitor.cli.errormap import print_error_maps
 from aem_monitor.cli.output import write_json_line
 from aem_monitor.cli.progress import progress_bar
 from aem_monitor.cli.report import print_report
@@ -38,6 +39,11 @@ def configure(parser: ArgumentParser) -> None:
         "--conversations", action="store_true", help="print each conversation as rebuilt from the spans, as JSON lines"
     )
     form.add_argument("--verdicts", action="store_true", help="print each run's result object, as JSON lines")
+    form.add_argument(
+        "--error-maps",
+        action="store_true",
+        help="print each failing run turn by turn: which turns broke, and which only inherited the break from which",
+    )
     parser.set_defaults(handler=replay)
 
 
@@ -58,6 +64,9 @@ def replay(arguments: Namespace) -> int:
         return _conversations(collected, pipeline)
     replayed = score_conversations(pipeline, collected.conversations(pipeline))
     _say_what_was_left_out(collected, replayed)
+    if arguments.error_maps:
+        print_error_maps(replayed.results, sys.stdout)
+        return 0
     if not arguments.verdicts:
         print_report(replayed.results, sys.stdout)
         return 0

@@ -11,7 +11,6 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Check, RunResult, TurnKind, TurnVerdict
 
 _WIDEST_VALUE = 70
-_WIDEST_TURN = 120
 _NO_CALL = "no call"
 
 
@@ -63,15 +62,14 @@ def print_failures(results: Sequence[RunResult], stream: TextIO) -> None:
         stream.write("\n")
 
 
-def print_turns(result: RunResult, stream: TextIO) -> None:
-    """One row a turn of a run: what was expected, what came, and whether a wrong turn broke or inherited the break."""
-    rows = [
-        (turn.turn_no if turn.turn_no is not None else "extra", _turn(turn.expected), _turn(turn.actual), _word(turn))
-        for turn in result.turns
-    ]
-    named = result.conversation_id or result.conversation_key
-    title = f"{named} turn by turn"
-    print_table((Column("turn", "right"), "expected", "got", "verdict"), rows, stream, title=title)
+def print_side_by_side(results: Sequence[RunResult], stream: TextIO) -> None:
+    """One row a dialog, one column a release: how many runs were right, and what broke in the others."""
+    releases = list(dict.fromkeys(result.release or "unknown" for result in results))
+    cells: dict[str, dict[str, list[RunResult]]] = {}
+    for result in results:
+        cells.setdefault(result.dialog, {}).setdefault(result.release or "unknown", []).append(result)
+    rows = [(dialog, *(_cell(of.get(release, [])) for release in releases)) for dialog, of in cells.items()]
+    print_table(("dialog", *releases), rows, stream, title="Releases side by side")
     stream.write("\n")
 
 
@@ -87,7 +85,7 @@ def story(result: RunResult) -> str:
     text += f"expected {expected}, got {got}"
     inherited = result.cascading_count
     if inherited:
-        text += f"; {inherited} later turn{'' if inherited == 1 else 's'} only inherited it"
+        text += f"; {counted(inherited, 'later turn')} only inherited it"
     more = result.root_cause_count - 1
     if more > 0:
         text += f"; {more} more broke by {'itself' if more == 1 else 'themselves'}"
@@ -103,6 +101,54 @@ def failing_check(turn: TurnVerdict) -> Check | None:
     """The check that gave a root cause its reason."""
     failed = [check for check in turn.checks if check.passed is False and not check.explained_by]
     return failed[0] if failed else None
+
+
+def turn_word(turn: TurnVerdict) -> str:
+    """A verdict in a few words: pass, root cause with its reason, cascade with the roots it blames, or not scored."""
+    if turn.success is None:
+        return f"not scored ({turn.not_scored.value})" if turn.not_scored is not None else "not scored"
+    if turn.success:
+        return "pass"
+    blamed = f"turn {', '.join(map(str, turn.blames))}"
+    if turn.root_cause:
+        return f"ROOT CAUSE {_reason(turn)}" + (f", inherits from {blamed}" if turn.blames else "")
+    return f"cascade of {blamed} ({turn.basis.value})" if turn.blames else "cascade"
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def shown_value(value: JSON, widest: int = _WIDEST_VALUE) -> str | None:
+    """A value on one line, cut to ``widest`` characters; None for null."""
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
+    text = " ".join(text.split())
+    return text if len(text) <= widest else f"{text[: widest - 1]}…"
+
+
+def _cell(runs: Sequence[RunResult]) -> str | None:
+    if not runs:
+        return None
+    right = sum(run.test_pass is True for run in runs)
+    lines = [f"{right} of {len(runs)} right"]
+    for run in runs:
+        if run.test_pass is False:
+            told = f"{counted(run.root_cause_count, 'root cause')}, {counted(run.cascading_count, 'cascade')}"
+            lines.append(f"{run.conversation_id or run.conversation_key}: {told}")
+            lines += [f"  {_broke(turn)}" for turn in run.turns if turn.root_cause]
+    return "\n".join(lines)
+
+
+def _broke(turn: TurnVerdict) -> str:
+    expected, got = _expected_and_got(turn)
+    number = f"turn {turn.turn_no}" if turn.turn_no is not None else "a call"
+    where = _where(turn)
+    if turn.kind is not TurnKind.TOOL:
+        return f"{number}, the reply: {_reason(turn)}"
+    return f"{number}, {f'{where}: ' if where else ''}expected {_quoted(expected)}, got {_quoted(got)}"
 
 
 def _release_row(release: str, model: str, runs: Sequence[RunResult]) -> Sequence[object]:
@@ -134,7 +180,7 @@ def _expected_and_got(turn: TurnVerdict) -> tuple[str | None, str | None]:
     expected: JSON = check.expected if check is not None else turn.expected
     actual: JSON = check.actual if check is not None else turn.actual
     missing = check is not None and turn.called is None and turn.tool is not None
-    return _value(expected), _NO_CALL if missing else _value(actual)
+    return shown_value(expected), _NO_CALL if missing else shown_value(actual)
 
 
 def _quoted(value: str | None) -> str:
@@ -151,36 +197,20 @@ def _where(turn: TurnVerdict) -> str | None:
     return None if turn.kind is TurnKind.TOOL else "the reply"
 
 
-def _word(turn: TurnVerdict) -> str:
-    if turn.success is None:
-        return f"not scored ({turn.not_scored.value})" if turn.not_scored is not None else "not scored"
-    if turn.success:
-        return "pass"
-    if turn.root_cause:
-        return "ROOT CAUSE"
-    return f"cascade of turn {', '.join(map(str, turn.blames))}" if turn.blames else "cascade"
-
-
-def _turn(value: JSON) -> str | None:
-    """A call as ``tool.action key=value``, anything else as a value."""
-    if isinstance(value, dict) and isinstance(value.get("call"), str):
-        arguments = value.get("args")
-        pairs = arguments.items() if isinstance(arguments, dict) else ()
-        value = " ".join([str(value["call"]), *(f"{key}={_value(item)}" for key, item in pairs)])
-    return _value(value, _WIDEST_TURN)
-
-
 def _reason(turn: TurnVerdict) -> str:
     reason = turn.failure_reason.value if turn.failure_reason is not None else "unknown"
     return f"{reason} ({turn.detail.value})" if turn.detail is not None else reason
 
 
-def _value(value: JSON, widest: int = _WIDEST_VALUE) -> str | None:
-    if value is None:
-        return None
-    text = value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
-    text = " ".join(text.split())
-    return text if len(text) <= widest else f"{text[: widest - 1]}…"
-
-
-__all__ = ["failing_check", "first_root", "print_failures", "print_releases", "print_report", "print_turns", "story"]
+__all__ = [
+    "counted",
+    "failing_check",
+    "first_root",
+    "print_failures",
+    "print_releases",
+    "print_report",
+    "print_side_by_side",
+    "shown_value",
+    "story",
+    "turn_word",
+]

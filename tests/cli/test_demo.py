@@ -50,43 +50,57 @@ def test_the_screen_says_what_the_product_does(screen: str) -> None:
 
 
 def test_the_screen_says_what_each_release_is(screen: str) -> None:
-    assert "Release 2026.11.1: sales-assistant on the model acme-large-2. " in screen
-    assert "Release 2026.11.2: sales-assistant on the model acme-small-3, after a model swap. " in screen
+    assert "Release 2026.11.1: office-assistant on the model acme-large-2. " in screen
+    assert "Release 2026.11.2: office-assistant on the model acme-small-3, after a model swap. " in screen
 
 
 def test_the_table_gives_correctness_root_causes_and_cascades_of_each_release(screen: str) -> None:
-    assert "2026.11.1 acme-large-2 6 34 100.0% none 0" in screen
-    row = "2026.11.2 acme-small-3 6 34 79.4% 1 inconsistent_parameter_values 5 1 tool_mismatch (wrong_tool)"
+    assert "2026.11.1 acme-large-2 12 56 100.0% none 0" in screen
+    row = (
+        "2026.11.2 acme-small-3 12 56 58.9% 8 inconsistent_parameter_values 12 2 inconsistent_response 1 tool_mismatch"
+    )
     assert row in screen
 
 
-def test_a_sentence_says_what_broke_first_with_expected_against_got(screen: str) -> None:
+def test_the_releases_stand_side_by_side_with_what_broke_in_each_dialog(screen: str) -> None:
+    assert "dialog 2026.11.1 2026.11.2" in screen
     assert (
-        "Release 2026.11.2 broke first in turn 2 of sales-report: reports.FilterData(metric) expected revenue, got "
-        "profit; 3 later turns only inherited it."
+        "sales-report 2 of 2 right 1 of 2 right canary-sales-3: 1 root cause, 3 cascades "
+        "turn 2, reports.FilterData(metric): expected revenue, got profit"
     ) in screen
     assert (
-        "broke first in turn 3 of refund-damaged-order: expected create_refund, got create_voucher; 2 later turns only "
-        "inherited it."
+        "canary-policy-3: 2 root causes, 1 cascade "
+        "turn 1, documents.Fetch(document): expected travel-policy-2026, got travel-policy-2023 "
+        "turn 3, the reply: inconsistent_response canary-policy-4: 2 root causes, 0 cascades"
     ) in screen
 
 
-def test_the_run_that_broke_first_is_shown_turn_by_turn(screen: str) -> None:
-    assert "canary-sales-3 turn by turn" in screen
-    broke = "2 reports.FilterData metric=revenue region=EU reports.FilterData metric=profit region=EU ROOT CAUSE"
-    assert broke in screen
+def test_the_run_with_most_cascades_is_shown_turn_by_turn(screen: str) -> None:
+    assert "sales-report, canary-sales-3, release 2026.11.2: 1 root cause, 3 cascades, 1 of 5 turns right" in screen
+    assert "● 2 reports.FilterData ROOT CAUSE inconsistent_parameter_values │ metric: expected revenue, got" in screen
     assert screen.count("cascade of turn 2") == 3
 
 
+def test_the_commands_that_show_every_example_run(screen: str) -> None:
+    commands = re.findall(r"aem-monitor ((?:replay|golden test) .*?\S)(?= \S*aem-monitor |$)", screen)
+    assert len(commands) == 3
+    for words in commands:
+        done = subprocess.run(
+            ["sh", "-c", f"exec {sys.executable} -m aem_monitor {words}"], capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+
 def test_the_screen_says_how_canaries_were_told_from_customers(screen: str) -> None:
-    assert "Recognised: 12 of 12 canary conversations, 6 by the dialog's name" in screen
+    assert "Recognised: 24 of 24 canary conversations, 12 by the dialog's name" in screen
     assert "Left alone: 4 conversations of customers, 2 of which happen to say" in screen
 
 
 def test_the_screen_shows_lines_of_the_metrics_as_they_were_served(screen: str) -> None:
     assert re.search(r"What Prometheus reads from http://127\.0\.0\.1:\d+/metrics", screen)
     assert (
-        'aem_root_causes_total{agent="sales-assistant",detail="",model="acme-small-3",'
+        'aem_root_causes_total{agent="office-assistant",detail="",model="acme-small-3",'
         'reason="inconsistent_parameter_values",release="2026.11.2",tool="reports"} 1.0'
     ) in screen
     assert 'aem_monitor_unrecognised_conversations_total{outcome="not_allowed"} 2.0' in screen
@@ -149,7 +163,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(taken_port: int, tmp
 def test_verdicts_that_do_not_come_in_time_are_an_error_that_says_how_many_are_missing(tmp_path: Path) -> None:
     done = run("--once", "--port-metrics", "0", "--wait", "0.001", folder=tmp_path)
     assert done.returncode == 1
-    assert "of 12 runs are final" in done.stderr
+    assert "of 24 runs are final" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,9 +1,8 @@
 """Results as tables and sentences for people."""
 
 import io
-import re
 
-from aem_monitor.cli.report import print_report, print_turns, story
+from aem_monitor.cli.report import print_report, print_side_by_side, story
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, RunResult, TurnKind
 from tests.store.results import check, failing, run, turn
 
@@ -58,6 +57,19 @@ def test_a_failing_run_shows_its_first_root_cause_with_expected_and_got() -> Non
     assert ["id", "of", "bad", "in", "reports.FilterData(metric)"] in lines
 
 
+def test_releases_side_by_side_have_a_row_a_dialog_and_say_what_broke() -> None:
+    stream = io.StringIO()
+    print_side_by_side([run("good"), wrong_metric(), run("other", dialog="refund", test_pass=None)], stream)
+    _, head, _, *lines = [line.split() for line in stream.getvalue().splitlines() if line.strip()]
+    assert head == ["dialog", "1.0.0", "2.0.0"]
+    assert lines == [
+        ["sales-report", "1", "of", "1", "right", "0", "of", "1", "right"],
+        ["id", "of", "bad:", "1", "root", "cause,", "2", "cascades"],
+        ["turn", "2,", "reports.FilterData(metric):", "expected", "revenue,", "got", "profit"],
+        ["refund", "0", "of", "1", "right", "-"],
+    ]
+
+
 def test_no_run_is_said_in_words() -> None:
     assert table() == [["No", "run", "of", "a", "golden", "dialog", "was", "found."]]
 
@@ -68,34 +80,6 @@ def test_a_sentence_tells_where_a_run_broke_and_what_followed() -> None:
         "2 later turns only inherited it."
     )
     assert story(run("good")) == ""
-
-
-def test_a_run_turn_by_turn_tells_the_broken_turn_from_those_that_inherited_it() -> None:
-    stream = io.StringIO()
-    called = {"call": "reports.FilterData", "args": {"metric": "profit", "region": "EU"}}
-    run_ = run(
-        "one",
-        turn(1, kind=TurnKind.RESPONSE, tool=None, expected="Which region?", actual="Which region?"),
-        failing(
-            2, expected={"call": "reports.FilterData", "args": {"metric": "revenue", "region": "EU"}}, actual=called
-        ),
-        turn(3, success=False, failure_reason=FailureReason.PRIOR_ACTION_FAILED, blames=(2,)),
-        turn(4, success=None, not_scored=NotScored.TOOL_ERROR),
-    )
-    print_turns(run_, stream)
-    title, _, _, *rows = [re.split(r"  +", line.strip()) for line in stream.getvalue().splitlines() if line.strip()]
-    assert title == ["id of one turn by turn"]
-    assert rows == [
-        ["1", "Which region?", "Which region?", "pass"],
-        [
-            "2",
-            "reports.FilterData metric=revenue region=EU",
-            "reports.FilterData metric=profit region=EU",
-            "ROOT CAUSE",
-        ],
-        ["3", "-", "-", "cascade of turn 2"],
-        ["4", "-", "-", "not scored (tool_error)"],
-    ]
 
 
 def test_a_call_that_was_not_made_is_no_empty_value() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from aem_monitor.cli.main import main
 from aem_monitor.config.load import load_config
+from aem_monitor.golden.load import load_dialogs
 
 Capture = pytest.CaptureFixture[str]
 
@@ -27,7 +28,7 @@ def test_check_lists_the_golden_dialogs(tmp_path: Path, capsys: Capture) -> None
     path.write_text(f"golden: {{paths: [{EXAMPLES}]}}\n")
     assert main(["config", "check", "--config", str(path)]) == 0
     out = capsys.readouterr().out
-    assert f"# golden dialogs: {len(list(EXAMPLES.glob('*.yaml')))}\n" in out
+    assert f"# golden dialogs: {len(load_dialogs([EXAMPLES]))}\n" in out
     assert "#   sales-report (version " in out
 
 

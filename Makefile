@@ -3,6 +3,7 @@
 # make bench   what replay costs, as a ratio to bare protobuf parsing (ARGS='--spans 20000 --rounds 1': quickly)
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
+# make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
 # make lint types docs clean
 
 SHELL := /bin/bash
@@ -20,7 +21,7 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test bench bench-turn bench-values services lint format types docs clean
+.PHONY: help demo test bench bench-turn bench-values bench-faults services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -40,6 +41,9 @@ bench-turn: $(DEV_STAMP)
 
 bench-values: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.values $(ARGS)
+
+bench-faults: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.faults $(ARGS)
 
 # Without them the tests that need a service are skipped, or fail where CI is set.
 services: $(DEV_STAMP)

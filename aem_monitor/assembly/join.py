@@ -7,6 +7,7 @@ from dataclasses import replace
 from aem_monitor.assembly.merge import merge_readings
 from aem_monitor.assembly.partition import order_of, partition
 from aem_monitor.assembly.settings import AssemblySettings
+from aem_monitor.assembly.toolschemas import called_schemas
 from aem_monitor.assembly.tracereading import ExchangeReading, TraceReading
 from aem_monitor.model.conversation import Conversation, Exchange
 from aem_monitor.model.jsonvalue import AttributeValue
@@ -64,6 +65,7 @@ def _conversation(readings: Sequence[ExchangeReading]) -> Conversation:
         run_ids=tuple(dict.fromkeys(name for one in readings for name in one.run_ids)),
         attributes={key: attributes[key] for key in sorted(attributes)},
         ended=any(one.ended for one in readings),
+        tool_schemas=called_schemas(readings, [call for one in exchanges for call in one.calls]),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from aem_monitor.assembly.told import PartKind
-from aem_monitor.model.conversation import Response, ToolCall, UserMessage
+from aem_monitor.model.conversation import Response, ToolCall, ToolSchema, UserMessage
 from aem_monitor.model.jsonvalue import AttributeValue
 
 
@@ -27,6 +27,7 @@ class ExchangeReading:
     may be an older one. ``agentless``: no agent or runner span, only model and tool calls. ``parent`` is the span that
     the outermost spans share. ``runs`` are the ids of the runs on a server that the exchange is, None when it runs on
     none. ``part``: all that this trace has are operations beside the run, see ``PartKind``; no exchange of its own.
+    ``tool_schemas`` are those that any span of the trace states, by the names that it gives the tools.
     """
 
     trace_id: str
@@ -58,6 +59,7 @@ class ExchangeReading:
     runs: frozenset[str] | None = None
     part: PartKind | None = None
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+    tool_schemas: tuple[ToolSchema, ...] = ()
 
     @property
     def key(self) -> str | None:
@@ -74,7 +76,8 @@ class ExchangeReading:
 class TraceReading:
     """All exchanges of one trace. ``spans`` counts its distinct spans, ``agent_spans`` those that a convention knows.
 
-    ``first_ns`` and ``last_ns`` span the agent's spans.
+    ``first_ns`` and ``last_ns`` span the agent's spans. ``unread_tools`` counts, by cause, the spans of which some
+    definition of a tool could not be read.
     """
 
     trace_id: str
@@ -83,6 +86,7 @@ class TraceReading:
     last_ns: int
     spans: int
     agent_spans: int
+    unread_tools: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def has_turns(self) -> bool:

@@ -1,15 +1,14 @@
 """What spans say about the tools that an agent has: names, descriptions, parameters, annotations."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aem_monitor.model.jsonvalue import JSON, AttributeValue
+from aem_monitor.conventions.registry import registry
+from aem_monitor.conventions.tooldefinitions import StatedTool
+from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.span import Span
-
-_LISTS: Final = ("gen_ai.tool.definitions", "mlflow.chat.tools", "ai.prompt.tools")
-"""Attributes that hold all definitions: as JSON text, or a list of JSON texts."""
 
 _MOST: Final = 1_000
 
@@ -44,11 +43,13 @@ class ToolDefinition:
 def definitions_in(spans: Iterable[Span]) -> dict[str, ToolDefinition]:
     """The definitions by name; of several the one that says most stands."""
     found: dict[str, ToolDefinition] = {}
+    conventions = registry()
     for span in spans:
-        for value in _values(span.attributes):
-            definition = _definition(value)
-            if definition is None or len(found) >= _MOST:
+        reading = conventions.read(span)
+        for stated in reading.tools.tools if reading is not None else ():
+            if len(found) >= _MOST and stated.name not in found:
                 continue
+            definition = _definition(stated)
             known = found.get(definition.name)
             if known is None or _says(definition) > _says(known):
                 found[definition.name] = definition
@@ -60,68 +61,15 @@ def _says(definition: ToolDefinition) -> int:
     return 4 * hints + 2 * bool(definition.parameters) + bool(definition.description)
 
 
-def _values(attributes: Mapping[str, AttributeValue]) -> Iterator[JSON]:
-    for name in _LISTS:
-        value = attributes.get(name)
-        listed = _read(value)
-        yield from (_read(item) for item in listed) if isinstance(listed, list | tuple) else ()
-    for index in range(_MOST):
-        schema: AttributeValue = attributes.get(f"llm.tools.{index}.tool.json_schema")
-        called: AttributeValue = attributes.get(f"llm.request.functions.{index}.name")
-        if schema is None and called is None:
-            break
-        if schema is not None:
-            yield _read(schema)
-        if isinstance(called, str):
-            about = {
-                part: attributes.get(f"llm.request.functions.{index}.{part}") for part in ("description", "parameters")
-            }
-            yield {"name": called, "description": _read(about["description"]), "parameters": _read(about["parameters"])}
-
-
-def _read(value: AttributeValue) -> JSON:
-    """JSON text decoded; what is no JSON stays as it is, bytes say nothing."""
-    if isinstance(value, bytes):
-        return None
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        try:
-            decoded: JSON = json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-        return decoded
-    return value
-
-
-def _definition(value: JSON) -> ToolDefinition | None:
-    """Reads the forms of OpenAI (``function``), Anthropic, Bedrock (``inputSchema.json``) and MCP (``annotations``)."""
-    if not isinstance(value, Mapping):
-        return None
-    inner = value.get("function")
-    about = inner if isinstance(inner, Mapping) else value
-    name = about.get("name")
-    if not isinstance(name, str) or not name:
-        return None
-    hints = about.get("annotations", value.get("annotations"))
-    hints = hints if isinstance(hints, Mapping) else about
-    schema = next(
-        (about[key] for key in ("parameters", "input_schema", "inputSchema", "json_schema") if key in about), None
-    )
-    if isinstance(schema, Mapping) and isinstance(schema.get("json"), Mapping):
-        schema = schema["json"]
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    required = schema.get("required", ()) if isinstance(schema, Mapping) else ()
-    description = about.get("description")
+def _definition(stated: StatedTool) -> ToolDefinition:
+    schema = json.loads(stated.schema) if stated.schema else {}
+    properties, required = schema.get("properties"), schema.get("required", ())
+    known = isinstance(properties, Mapping) and isinstance(required, Sequence)
     return ToolDefinition(
-        name=name,
-        description=description if isinstance(description, str) else "",
-        read_only=_hint(hints.get("readOnlyHint")),
-        destructive=_hint(hints.get("destructiveHint")),
+        name=stated.name,
+        description=stated.description,
+        read_only=stated.read_only,
+        destructive=stated.destructive,
         parameters=properties if isinstance(properties, Mapping) else {},
-        required=frozenset(item for item in required if isinstance(item, str))
-        if isinstance(properties, Mapping) and isinstance(required, Sequence)
-        else None,
+        required=frozenset(item for item in required if isinstance(item, str)) if known else None,
     )
-
-
-def _hint(value: JSON) -> bool | None:
-    return value if isinstance(value, bool) else None

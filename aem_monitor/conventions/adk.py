@@ -24,6 +24,7 @@ from aem_monitor.conventions.observations import opened
 from aem_monitor.conventions.parts import CallPart, Part, ResultPart, TextPart, read_arguments
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import Unwrapped, unwrap
+from aem_monitor.conventions.tooldefinitions import tools_in_request
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import Attributes
 from aem_monitor.model.span import LogRecord, Span
@@ -61,7 +62,8 @@ class ADK:
         if kind is SpanKind.MODEL:
             incoming = reading.input or _contents(span.attributes, "llm_request", "contents", Role.USER)
             outgoing = reading.output or _contents(span.attributes, "llm_response", "content", Role.ASSISTANT)
-            return replace(reading, input=_own(incoming), output=_own(outgoing))
+            tools = reading.tools or tools_in_request(span.attributes.get(f"{SCOPE}.llm_request"))
+            return replace(reading, input=_own(incoming), output=_own(outgoing), tools=tools)
         return replace(reading, agent_name=reading.agent_name or name, input=_own(reading.input))
 
 

@@ -16,6 +16,7 @@ from aem_monitor.conventions.messages import Message, Messages, Role, read_messa
 from aem_monitor.conventions.parts import CallPart, TextPart, read_arguments
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
+from aem_monitor.conventions.tooldefinitions import NO_TOOLS, ToolDefinitions, tools_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON, Attributes, AttributeValue
 from aem_monitor.model.span import LogRecord, Span
@@ -110,7 +111,14 @@ def read_span(
         nested=nested if isinstance(nested, bool) else None,
         blocks=blocks,
         derived=metadata(attributes),
+        tools=_event_tools(events),
     )
+
+
+def _event_tools(events: Sequence[GenAIEvent]) -> ToolDefinitions:
+    """The definitions in an event that holds the details of the operation."""
+    stated = (event.fields.get("gen_ai.tool.definitions") for event in events)
+    return next((tools_of(value) for value in stated if value), NO_TOOLS)
 
 
 def attribute_messages(value: AttributeValue, default: Role) -> Messages:

@@ -17,6 +17,7 @@ from aem_monitor.conventions.messages import NO_MESSAGES, Messages, Role
 from aem_monitor.conventions.observations import opened, spoken
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
+from aem_monitor.conventions.tooldefinitions import NO_TOOLS, tools_in_request
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON, Attributes
 from aem_monitor.model.span import LogRecord, Span
@@ -82,6 +83,7 @@ class Observed:
             finish_reasons=texts(attributes.get("gen_ai.response.finish_reasons")) or reasons,
             error=self._error(span),
             derived=self._derived(span),
+            tools=tools_in_request(attributes.get(self.input_names[0])) if kind is SpanKind.MODEL else NO_TOOLS,
         )
 
     def _kind(self, span: Span) -> SpanKind:

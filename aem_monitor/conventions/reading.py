@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages
+from aem_monitor.conventions.tooldefinitions import NO_TOOLS, ToolDefinitions
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 
@@ -84,7 +85,7 @@ class SpanReading:
     (possibly ``""``), None when the span does not say that it failed. ``derived`` holds attributes that are hidden
     in structured values (``metadata`` JSON) or have to be corrected; they go before the span's own of the same name,
     None hides one. ``blocks``: the emitter wraps all tool results in Bedrock blocks. ``nested`` repeats
-    ``gen_ai.invocation.is_nested``.
+    ``gen_ai.invocation.is_nested``. ``tools``: the definitions of the agent's tools, as far as the span has them.
     """
 
     convention: str
@@ -105,3 +106,4 @@ class SpanReading:
     run: str | None = None
     reports: tuple[Report, ...] = ()
     derived: Mapping[str, str | None] = field(default_factory=dict)
+    tools: ToolDefinitions = NO_TOOLS

@@ -6,6 +6,7 @@ built-in ones.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from typing import Final, Protocol
 
@@ -23,6 +24,7 @@ from aem_monitor.conventions.pydanticai import PydanticAI
 from aem_monitor.conventions.reading import SpanKind, SpanReading
 from aem_monitor.conventions.semantickernel import SemanticKernel
 from aem_monitor.conventions.strands import Strands
+from aem_monitor.conventions.tooldefinitions import tools_in_attributes
 from aem_monitor.conventions.traceloop import Traceloop
 from aem_monitor.conventions.vercel import Vercel
 from aem_monitor.errors import ConfigError
@@ -70,7 +72,7 @@ class Registry:
             if convention.detect(span):
                 if span.attributes.get("logfire.span_type") == "pending_span":
                     return SpanReading(convention.name, SpanKind.OTHER)
-                return convention.read(span, logs)
+                return _with_tools(convention.read(span, logs), span)
         return None
 
     def with_entry_points(self) -> "Registry":
@@ -89,6 +91,14 @@ class Registry:
                 raise ConfigError(f"convention {point.name!r} ({point.value}) needs name, markers, detect and read")
             found.append(convention)
         return Registry((*found, *self.conventions))
+
+
+def _with_tools(reading: SpanReading, span: Span) -> SpanReading:
+    """The reading with the definitions of tools that stand in attributes of their own."""
+    if reading.tools:
+        return reading
+    tools = tools_in_attributes(span.attributes)
+    return replace(reading, tools=tools) if tools else reading
 
 
 def registry() -> Registry:

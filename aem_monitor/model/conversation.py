@@ -114,6 +114,15 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolSchema:
+    """A JSON Schema that spans state for the arguments of the tool called ``name`` (``ToolCall.name``), as canonical
+    JSON text."""
+
+    name: str
+    schema: str
+
+
+@dataclass(frozen=True, slots=True)
 class Conversation:
     """All exchanges that share a conversation id, in time order.
 
@@ -121,7 +130,8 @@ class Conversation:
     ids of the same conversation. ``agent`` is the service name of the agent's resource. ``release`` and ``model`` are
     those of its turns where equal, else ``"mixed"``, else None. ``dialog_ids`` are explicit golden dialog ids found on
     the spans, ``attributes`` the merged span and resource attributes that recognition may restrict by, ``ended``
-    whether an explicit end marker was seen, ``last_ns`` the end of its latest span (event time).
+    whether an explicit end marker was seen, ``last_ns`` the end of its latest span (event time). ``tool_schemas`` are
+    those of its called tools, sorted; a tool may have several, where its spans do not agree.
     """
 
     key: str
@@ -139,3 +149,4 @@ class Conversation:
     attributes: Attributes = field(default_factory=dict)
     ended: bool = False
     partial: bool = False
+    tool_schemas: tuple[ToolSchema, ...] = ()

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from aem_monitor.cli import golden_bootstrap, golden_import, golden_test
+from aem_monitor.cli import golden_bootstrap, golden_diff, golden_import, golden_test
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
@@ -38,6 +38,14 @@ def configure(parser: ArgumentParser) -> None:
         description="Makes golden dialogs (drafts) of the files of public benchmarks and of annotated dialogs.",
     )
     golden_import.configure(imports)
+    difference = actions.add_parser(
+        "diff",
+        help="say what a new version of golden dialogs means for verdicts",
+        description="Compares two versions of golden dialogs by their meaning. A change is stricter or looser, makes "
+        "verdicts different, concerns recognition only, or changes nothing (none). Exit code 0: the same, 1: they "
+        "differ, 2: one cannot be used.",
+    )
+    golden_diff.configure(difference)
     tests = actions.add_parser(
         "test",
         help="hold recorded conversations against the verdicts expected of them",

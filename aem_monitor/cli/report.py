@@ -108,7 +108,7 @@ def turn_word(turn: TurnVerdict) -> str:
     if turn.success is None:
         return f"not scored ({turn.not_scored.value})" if turn.not_scored is not None else "not scored"
     if turn.success:
-        return "pass"
+        return "pass after a failed attempt" if turn.recovered else "pass"
     blamed = f"turn {', '.join(map(str, turn.blames))}"
     if turn.root_cause:
         return f"ROOT CAUSE {_reason(turn)}" + (f", inherits from {blamed}" if turn.blames else "")

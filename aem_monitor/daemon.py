@@ -19,6 +19,7 @@ from aem_monitor.config.settings import (
     assembly_settings,
     engine_settings,
     kafka_settings,
+    keeping,
     limits,
     pipeline_settings,
     span_mappings,
@@ -52,6 +53,7 @@ _LOG = logging.getLogger(__name__)
 _RELOAD_SECONDS: Final = 30.0
 _STORE_CHECK_SECONDS: Final = 1.0
 _RETENTION_EVERY: Final = 3600.0
+_REFRESH_EVERY: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Daemon:
         replica = config.store.replica or socket.gethostname()
         self.metrics = Metrics(CollectorRegistry(), config.metrics.max_label_values)
         self.metrics.add_collector("process", ProcessCollector(registry=None))
-        self.store = Store(config.store.url, replica)
+        self.store = Store(config.store.url, replica, keeping(config))
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
@@ -192,7 +194,7 @@ class Daemon:
                 undo.callback(source.close, 1.0)
             undo.pop_all()
         self._loaded()
-        threading.Thread(target=self._keep_retention, name="retention", daemon=True).start()
+        threading.Thread(target=self._keep_house, name="housekeeping", daemon=True).start()
         _LOG.info(
             "Started with %d golden dialogs; metrics on %s/metrics", len(self._dialogs), self.metrics_listener.url
         )
@@ -343,12 +345,28 @@ class Daemon:
 
         return count
 
-    def _keep_retention(self) -> None:
-        while not self._stopping.wait(_RETENTION_EVERY):
+    def _keep_house(self) -> None:
+        """Once a while: what other processes counted under this replica's name, and retention."""
+        retained_at = time.monotonic()
+        while not self._stopping.wait(_REFRESH_EVERY):
             try:
-                self.store.retain(time.time() - self._config.store.retention)
+                self._count_rescores()
+                if time.monotonic() - retained_at >= _RETENTION_EVERY:
+                    retained_at = time.monotonic()
+                    self._retain(time.time())
             except StoreError as error:
                 self.metrics.counter("aem_monitor_store_errors_total", reason=error.reason).inc()
+
+    def _count_rescores(self) -> None:
+        """``rescore`` is a process of its own, and adds to this one series of the replica's totals."""
+        counter = self.metrics.counter("aem_verdict_revisions_total", cause="rescore")
+        stored = self.store.totals(metric="aem_verdict_revisions_total")
+        counted = sum(one.value for one in stored if dict(one.labels)["cause"] == "rescore")
+        counter.inc(max(0.0, counted - counter.value))
+
+    def _retain(self, now: float) -> None:
+        chosen = self._config.store
+        self.store.retain(now - chosen.retention, now - chosen.conversations.retention)
 
 
 def golden_tools(dialogs: Dialogs) -> frozenset[str]:

@@ -12,7 +12,7 @@ from aem_monitor.attribution.steps import Judge, Plan
 from aem_monitor.conventions.registry import Registry
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.messages import Similarity, same_user_message
-from aem_monitor.golden.play import Run, runs_of
+from aem_monitor.golden.play import Run, run_of, runs_of
 from aem_monitor.golden.recognise import Recogniser, Recognition
 from aem_monitor.ingest.batch import Decoded
 from aem_monitor.model.conversation import Conversation
@@ -48,6 +48,10 @@ class Pipeline:
     def runs(self, conversation: Conversation, dialog: Dialog) -> list[Run]:
         """The plays of a recognised conversation."""
         return runs_of(conversation, dialog, self._same, self.play_gap_ns)
+
+    def run_again(self, conversation: Conversation, dialog: Dialog, play: int) -> Run:
+        """The play that the exchanges of a conversation were found to be, beside another version of its dialog."""
+        return run_of(conversation, dialog, play, self._same)
 
     def judge_run(self, run: Run, partial: bool = False) -> Plan:
         """The verdict of a run, and what only an expert could settle."""

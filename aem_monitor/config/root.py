@@ -1,6 +1,5 @@
 """The whole configuration."""
 
-import re
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
@@ -10,12 +9,12 @@ from aem_monitor.config.conventions import Conventions
 from aem_monitor.config.experts import Experts
 from aem_monitor.config.ingest import Ingest
 from aem_monitor.config.section import FileName, Listener, Section
+from aem_monitor.config.store import Store
 from aem_monitor.config.units import Address, Duration, ListenAddress
 from aem_monitor.validation import KeyFaultError
 
 AttributeScalar: TypeAlias = str | bool | int | float
 
-_DATABASE_URL = re.compile(r"(sqlite|postgresql)(\+[a-z0-9]+)?://")
 _WHERE_FORM = "must be null, the word any, or attributes with a value or a list of values: {deployment.name: canary}"
 
 
@@ -38,19 +37,6 @@ Where: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [{"const": "any"}, {"type": "object"}, {"type": "null"}]}),
 ]
 """None: no recognition by text; ``any``: unrestricted; else attributes, each with the values any of which will do."""
-
-
-def _database_url(value: Any) -> Any:
-    if isinstance(value, str) and not _DATABASE_URL.match(value):
-        # The value itself may hold a password, so the message does not repeat it.
-        raise ValueError(
-            "must be an SQLAlchemy URL of SQLite or PostgreSQL: sqlite:///file.db, postgresql+psycopg://user@host/name"
-        )
-    return value
-
-
-DatabaseUrl: TypeAlias = Annotated[str, BeforeValidator(_database_url)]
-"""An SQLAlchemy URL."""
 
 
 class Golden(Section):
@@ -97,23 +83,6 @@ class Scoring(Section):
         description="How the turns of a run become its `score`: `mean`, `weighted_mean` (by `weight`), `gated` (0 if a "
         "`critical` turn failed), `minimum` (the weakest sub-metric), or the name of an installed rule. `success_rate` "
         "is always the share of passing turns.",
-    )
-
-
-class Store(Section):
-    """Where verdicts, evidence and counter totals are kept."""
-
-    url: DatabaseUrl = Field(
-        "sqlite:///aem-monitor.db",
-        description="Database as an SQLAlchemy URL. A relative SQLite path counts from the working directory.",
-    )
-    replica: str = Field(
-        "",
-        max_length=200,
-        description="Stable name under which this replica keeps its counter totals; default: the host name.",
-    )
-    retention: Duration = Field(
-        30 * 86400.0, gt=0, description="How long verdicts and evidence are kept; totals are kept for good."
     )
 
 

@@ -20,6 +20,8 @@ from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.scoring.compose import composition
+from aem_monitor.store.conversations import Keeping
+from aem_monitor.store.redaction import Redaction
 
 _KINDS: Final[Mapping[str, SpanKind]] = {
     "runner": SpanKind.RUN,
@@ -122,6 +124,16 @@ def pipeline_settings(config: Config) -> PipelineSettings:
         similarity=config.recognise.similarity,
         margin=config.recognise.margin,
         play_gap=config.assembly.play_gap,
+    )
+
+
+def keeping(config: Config) -> Keeping:
+    """What the store keeps of conversations, and what is taken out of all that it keeps."""
+    chosen = config.store
+    return Keeping(
+        conversations=chosen.conversations.keep,
+        max_bytes=chosen.conversations.max_bytes,
+        redaction=Redaction.of(chosen.redact.fields, chosen.redact.patterns),
     )
 
 

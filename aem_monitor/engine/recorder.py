@@ -18,6 +18,7 @@ from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.scoring.oracle import Question
+from aem_monitor.store.conversations import Packed
 from aem_monitor.store.records import StoredPlay
 from aem_monitor.store.store import Store
 
@@ -146,7 +147,7 @@ class Recorder:
         assert result.run_id == state.run_id
         admitted = self._metrics.admit(increments(result, self._golden_tools))
         try:
-            fresh = self._store.record_final(result, admitted, now, positions)
+            fresh = self._store.record_final(result, admitted, now, positions, self._packed(state.run))
         except StoreError as error:
             self._write_failed(error)
             state.unsure = True
@@ -175,7 +176,7 @@ class Recorder:
             return True
         admitted = self._metrics.admit(revision_increments("late_span"))
         try:
-            revision = self._store.record_revision(result, "late_span", now, admitted)
+            revision = self._store.record_revision(result, "late_span", now, admitted, self._packed(state.run))
         except StoreError as error:
             self._write_failed(error)
             return False
@@ -183,6 +184,12 @@ class Recorder:
             self._metrics.apply(admitted)
             state.final = replace(result, revision=revision)
         return True
+
+    def _packed(self, run: Run) -> Packed | None:
+        packed = self._store.pack(run.own_conversation)
+        if packed is not None and packed.body is None:
+            self._metrics.counter("aem_monitor_conversations_not_kept_total").inc()
+        return packed
 
     def _settle(self, state: RunState, now: float, wait: bool) -> bool:
         """Judge again with the answers that have come; False while it is worth waiting for more."""

@@ -52,7 +52,8 @@ class Run:
     """One play of one golden dialog in one conversation. ``play`` counts from 1.
 
     ``all_present`` says that every golden exchange was answered and the last one has its reply: nothing more is
-    expected. ``latency_ns`` sums the exchanges, the user's time left out.
+    expected. ``latency_ns`` sums the exchanges, the user's time left out. ``live`` are the exchanges of the
+    conversation that are this play.
     """
 
     dialog: Dialog
@@ -64,6 +65,12 @@ class Run:
     latency_ns: int
     trace_ids: tuple[str, ...]
     all_present: bool
+    live: tuple[Exchange, ...] = ()
+
+    @property
+    def own_conversation(self) -> Conversation:
+        """The conversation as if this play were all of it."""
+        return replace(self.conversation, exchanges=self.live)
 
     def on(self, path: Dialog) -> "Run":
         """The same play, beside another path of the dialog: its user turns are the same, so the exchanges are too."""
@@ -111,6 +118,11 @@ def runs_of(conversation: Conversation, dialog: Dialog, same: SameMessage, play_
         _run(conversation, dialog, number, exchanges, known)
         for number, exchanges in enumerate(split_plays(conversation.exchanges, dialog, known, play_gap_ns), start=1)
     ]
+
+
+def run_of(conversation: Conversation, dialog: Dialog, play: int, same: SameMessage) -> Run:
+    """The run that all exchanges of a conversation are, where it is known already that they are one play."""
+    return _run(conversation, dialog, play, conversation.exchanges, cache(same))
 
 
 def split_plays(
@@ -213,6 +225,7 @@ def _run(conversation: Conversation, dialog: Dialog, number: int, live: Sequence
         latency_ns=sum(max(0, item.end_ns - item.start_ns) for item in live),
         trace_ids=tuple(dict.fromkeys(trace for item in live for trace in item.trace_ids)),
         all_present=all_present,
+        live=tuple(live),
     )
 
 

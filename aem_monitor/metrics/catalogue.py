@@ -369,6 +369,11 @@ _SELF: Final = (
         (Label("reason", "what failed", STORE_REASONS),),
     ),
     Metric(
+        "aem_monitor_conversations_not_kept_total",
+        Kind.COUNTER,
+        "Conversations of final runs over store.conversations.max_bytes: such a run cannot be judged again.",
+    ),
+    Metric(
         "aem_monitor_series_limited_total",
         Kind.COUNTER,
         "Values counted under `other` because their label, or its metric, was full.",

@@ -45,6 +45,14 @@ def encode_turn(turn: TurnVerdict) -> str:
     return dump_json(body)
 
 
+def same_result(one: RunResult, other: RunResult) -> bool:
+    """Whether both are stored alike. Values themselves do not tell: what was a tuple comes back as a list, and a number
+    that is none equals nothing."""
+    return encode_run(one) == encode_run(other) and list(map(encode_turn, one.turns)) == list(
+        map(encode_turn, other.turns)
+    )
+
+
 def decode_result(run: str, turns: Sequence[str]) -> RunResult:
     """The inverse of ``encode_run`` and ``encode_turn``.
 

@@ -1,16 +1,17 @@
 """Runs read back: the latest revision of each, with its turns."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
-from aem_monitor.store.records import MAX_PAGE, RunFilter, StoredPlay, StoredRun
+from aem_monitor.store.conversations import unpack
+from aem_monitor.store.records import MAX_PAGE, KeptConversation, RunFilter, StoredPlay, StoredRun
 from aem_monitor.store.rows import text_column
 
 _CHUNK: Final = 400
@@ -80,7 +81,55 @@ def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElem
         .order_by(schema.runs.c.final_at.desc(), schema.runs.c.run_id.desc())
         .limit(max(0, min(wanted.limit, MAX_PAGE)))
     )
-    rows = connection.execute(query).all()
+    return _with_turns(connection, connection.execute(query).all())
+
+
+def load_history(connection: Connection, run_id: str) -> list[StoredRun]:
+    """All revisions of a run, the first one first."""
+    same = schema.runs.c.run_id == text_column(run_id)
+    query = select(schema.runs).where(same).order_by(schema.runs.c.revision, schema.runs.c.stored_at)
+    return _with_turns(connection, connection.execute(query).all())
+
+
+def load_run_ids(connection: Connection, prefix: str, limit: int) -> list[str]:
+    """Runs whose id begins so."""
+    runs = schema.runs.c
+    same = runs.run_id.startswith(text_column(prefix), autoescape=True)
+    query = select(runs.run_id).where(runs.latest.is_(True), same).order_by(runs.run_id).limit(limit)
+    return list(connection.execute(query).scalars())
+
+
+def load_doubtful(connection: Connection, wanted: RunFilter) -> list[StoredRun]:
+    """Runs that may have something for a person to decide: more than there is, never less.
+
+    Checks have no columns of their own, so their text is searched as ``codec`` writes it; quotation marks inside of
+    captured texts are escaped there and match nothing.
+    """
+    turns, runs = schema.turns.c, schema.runs.c
+    doubtful = (
+        select(turns.run_id)
+        .where(
+            turns.run_id == runs.run_id,
+            turns.revision == runs.revision,
+            or_(turns.verdict.contains('"uncertain":true'), turns.verdict.contains('"undetermined"')),
+        )
+        .exists()
+    )
+    another_path = and_(runs.outcome == "fail", runs.result.contains('"outcome":true'))
+    return load_runs(connection, wanted, or_(doubtful, another_path))
+
+
+def load_conversations(connection: Connection, run_ids: Iterable[str]) -> dict[str, KeptConversation]:
+    """The conversations of runs; those of which nothing is known are missing."""
+    table = schema.conversations.c
+    found: dict[str, KeptConversation] = {}
+    for chunk in chunks(run_ids):
+        for row in connection.execute(select(schema.conversations).where(table.run_id.in_(chunk))):
+            found[row.run_id] = KeptConversation(row.size, None if row.body is None else unpack(bytes(row.body)))
+    return found
+
+
+def _with_turns(connection: Connection, rows: Sequence[Row[Any]]) -> list[StoredRun]:
     verdicts: dict[tuple[str, int, int], list[str]] = {}
     turns = schema.turns
     for chunk in chunks(row.run_id for row in rows):

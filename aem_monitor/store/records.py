@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from aem_monitor.model.conversation import Conversation
+from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import RunResult
 
 MAX_PAGE: Final = 1000
@@ -80,3 +82,37 @@ class ReleaseSeen:
     model: str
     first_seen: float
     last_seen: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeptConversation:
+    """The conversation of a run, redaction marks included; None: it was too large to be kept. ``size`` in bytes of
+    JSON."""
+
+    size: int
+    conversation: Conversation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person said of a verdict.
+
+    ``subject`` is what it is about: a turn number as text, or ``path``. ``revision`` is that of the run whose verdict
+    was seen, ``verdict`` a digest of it: the answer holds until the verdict is another. ``kind`` is why it was asked
+    (``uncertain``, ``undetermined``, ``another_path``), ``answer`` is ``accept`` or ``reject``. ``labels`` are the
+    rows that follow from it, as ``calibrate`` reads them. ``answered_at`` in seconds since the epoch.
+    """
+
+    run_id: str
+    subject: str
+    revision: int
+    dialog: str
+    dialog_version: int
+    turn_no: int | None
+    kind: str
+    answer: str
+    verdict: str
+    labels: tuple[JSON, ...]
+    who: str
+    note: str | None
+    answered_at: float

@@ -1,4 +1,4 @@
-"""The tables, and how a database of an earlier version becomes one of this version.
+"""The tables, and how a database comes to have them; ``migrations`` has the steps from earlier versions.
 
 Only types and constructs that SQLite and PostgreSQL share are used. Texts that a filter compares have their own
 columns; the JSON texts beside them are the whole truth. ``labels`` are keyed by their digest because an index of
@@ -18,9 +18,11 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
+    func,
     insert,
     inspect,
     select,
@@ -28,7 +30,7 @@ from sqlalchemy import (
 
 from aem_monitor.errors import StoreError
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 METADATA: Final = MetaData()
 
@@ -156,6 +158,38 @@ releases_seen = Table(
     Column("last_seen", Double, nullable=False),
 )
 
+conversations = Table(
+    "conversations",
+    METADATA,
+    Column("run_id", Text, primary_key=True),
+    Column("stored_at", Double, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("body", LargeBinary),
+    Index("conversations_age", "stored_at"),
+)
+
+reviews = Table(
+    "reviews",
+    METADATA,
+    Column("run_id", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("dialog", Text, nullable=False),
+    Column("dialog_version", Integer, nullable=False),
+    Column("turn_no", Integer),
+    Column("kind", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("note", Text),
+    Column("answered_at", Double, nullable=False),
+    Index("reviews_age", "answered_at"),
+)
+
+_PREPARING: Final = 0x61656D
+"""PostgreSQL's advisory lock of those who prepare a database. SQLite's write lock does the same by itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -164,10 +198,6 @@ class Migration:
     version: int
     description: str
     apply: Callable[[Connection], None]
-
-
-MIGRATIONS: Final[tuple[Migration, ...]] = ()
-"""Steps from version 1 on. A new database is created from the tables above and needs none of them."""
 
 
 def current_version(connection: Connection) -> int | None:
@@ -179,11 +209,14 @@ def current_version(connection: Connection) -> int | None:
 
 
 def prepare(connection: Connection, metadata: MetaData, version: int, migrations: Sequence[Migration]) -> None:
-    """Bring the database to ``version``, within the caller's transaction.
+    """Bring the database to ``version``, within the caller's transaction. Of several processes that start at once one
+    does it, and the others find it done.
 
     Raises:
         StoreError: the database belongs to a later version, or a step is missing (reason ``schema``).
     """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_PREPARING)))
     current = current_version(connection)
     if current is None:
         if inspect(connection).has_table(runs.name):

@@ -1,74 +1,65 @@
 """The store itself: one writer, any number of readers."""
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
 
 from sqlalchemy import Connection, and_, delete, func, insert, select, update
-from sqlalchemy.exc import SQLAlchemyError
 
 from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import Partition
+from aem_monitor.model.conversation import Conversation
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.claim import Claim
-from aem_monitor.store.codec import dump_json, encode_run, encode_turn
-from aem_monitor.store.database import WRITE, connect, in_memory, store_error
-from aem_monitor.store.queries import chunks, load_plays, load_plays_of_traces, load_provisional, load_runs
-from aem_monitor.store.records import FINAL, ReleaseSeen, RunFilter, StoredPlay, StoredRun
+from aem_monitor.store.codec import dump_json, encode_run, encode_turn, same_result
+from aem_monitor.store.conversations import Keeping, Packed, pack
+from aem_monitor.store.queries import (
+    chunks,
+    load_conversations,
+    load_doubtful,
+    load_history,
+    load_plays,
+    load_plays_of_traces,
+    load_provisional,
+    load_run_ids,
+    load_runs,
+)
+from aem_monitor.store.records import (
+    FINAL,
+    KeptConversation,
+    ReleaseSeen,
+    Review,
+    RunFilter,
+    StoredPlay,
+    StoredRun,
+)
+from aem_monitor.store.reviews import load_reviews, write_review
 from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
-from aem_monitor.store.totals import TotalsWriter, total_of
+from aem_monitor.store.totals import total_of
+from aem_monitor.store.transactions import Transactions
 
-T = TypeVar("T")
 
-
-class Store:
+class Store(Transactions):
     """Verdicts, totals, positions and answers in one database.
 
     The engine's thread writes; other threads may read at any time. All methods raise ``StoreError`` with a ``reason``
     of ``database.REASONS``; a method that raised has changed nothing.
     """
 
-    def __init__(self, url: str, replica: str = "default") -> None:
+    def __init__(self, url: str, replica: str = "default", keeping: Keeping | None = None) -> None:
         """Open the database, create or migrate its tables.
 
         Args:
             url: ``sqlite:///path`` (``sqlite:////absolute/path``), ``sqlite://`` for one in memory.
             replica: stable name under which this process keeps its totals and positions.
+            keeping: which conversations are kept, and what is taken out of all that is stored.
         """
+        super().__init__(url, replica)
         self.replica = replica
-        self._engine = connect(url)
-        self._totals = TotalsWriter(replica)
-        # SQLite in memory is one connection, which only one thread may use at a time; writers always take turns.
-        self._lock = threading.RLock()
-        self._read_lock = self._lock if in_memory(self._engine) else None
-        self._closed = False
+        self._keeping = keeping or Keeping()
         self._claim: Claim | None = None
-        try:
-            if self._read("be opened", schema.current_version) != schema.SCHEMA_VERSION:
-                with self._writing("be prepared") as connection:
-                    schema.prepare(connection, schema.METADATA, schema.SCHEMA_VERSION, schema.MIGRATIONS)
-        except StoreError:
-            self._engine.dispose()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @property
-    def in_memory(self) -> bool:
-        """Whether everything is gone with the process."""
-        return in_memory(self._engine)
 
     def claim(self) -> None:
         """Be the only process that keeps totals under this replica name, until closed; others may still read.
@@ -87,8 +78,9 @@ class Store:
         increments: Sequence[Increment],
         stored_at: float,
         positions: Mapping[Partition, int] | None = None,
+        conversation: Packed | None = None,
     ) -> bool:
-        """Store a final verdict with all that follows from it, in one transaction.
+        """Store a final verdict with all that follows from it, in one transaction; ``conversation`` is what it is of.
 
         Returns False when this run was already stored as final, whatever the version of its dialog was then: the run
         completed once, and redelivered spans must not count it again. Totals are then left alone; positions, which
@@ -104,7 +96,8 @@ class Store:
                 return False
             provisional = schema.provisional_runs
             connection.execute(delete(provisional).where(provisional.c.run_id == result.run_id))
-            self._insert_run(connection, result, FINAL, stored_at, stored_at)
+            self._insert_run(connection, self._keeping.redaction.result(result), FINAL, stored_at, stored_at)
+            self._keep(connection, result.run_id, conversation, stored_at)
             for release, model in releases_of(result):
                 self._see(connection, result.agent, release, model, stored_at)
             self._totals.add(connection, increments)
@@ -114,6 +107,7 @@ class Store:
 
     def record_provisional(self, result: RunResult, stored_at: float) -> None:
         """Show the verdict of a complete run whose grace has not passed; it counts nothing and is gone when final."""
+        shown = self._keeping.redaction.result(result)
 
         def write(connection: Connection) -> None:
             table = schema.provisional_runs
@@ -123,8 +117,8 @@ class Store:
             if final.first() is not None:
                 return
             connection.execute(delete(table).where(table.c.run_id == result.run_id))
-            turns = dump_json([encode_turn(turn) for turn in result.turns])
-            values = {"run_id": result.run_id, "stored_at": stored_at, "result": encode_run(result), "turns": turns}
+            turns = dump_json([encode_turn(turn) for turn in shown.turns])
+            values = {"run_id": result.run_id, "stored_at": stored_at, "result": encode_run(shown), "turns": turns}
             connection.execute(insert(table), values)
 
         self._write("store a provisional verdict", write)
@@ -139,32 +133,53 @@ class Store:
         self._write("forget provisional verdicts", write)
 
     def record_revision(
-        self, result: RunResult, cause: str, stored_at: float, increments: Sequence[Increment] = ()
-    ) -> int:
+        self,
+        result: RunResult,
+        cause: str,
+        stored_at: float,
+        increments: Sequence[Increment] = (),
+        conversation: Packed | None = None,
+        based_on: int | None = None,
+    ) -> int | None:
         """Store a later verdict of a run that is final; ``cause`` is bounded (``late_span``, ``rescore``).
 
         Returns the new revision's number (1 or more), or 0 when the verdict is the one already stored: then nothing
-        is written. ``increments`` are those of the revision counter, never the run's own.
+        is written. None when ``based_on`` is given and another revision has become the latest one since.
+        ``increments`` are those of the revision counter, never the run's own. ``conversation`` takes the place of the
+        one that was kept.
 
         Raises:
             StoreError: there is no final verdict of this run (reason ``integrity``).
         """
 
-        def write(connection: Connection) -> int:
-            latest = load_runs(connection, RunFilter(limit=1), schema.runs.c.run_id == result.run_id)
-            if not latest:
+        def write(connection: Connection) -> int | None:
+            # Writers of PostgreSQL wait for each other at the one row that stays; SQLite has one writer anyway.
+            runs = schema.runs.c
+            first = and_(runs.run_id == result.run_id, runs.revision == 0)
+            latest = and_(runs.run_id == result.run_id, runs.latest.is_(True))
+            connection.execute(select(runs.run_id).where(first).with_for_update()).all()
+            found = load_runs(connection, RunFilter(limit=1), runs.run_id == result.run_id)
+            if not found:
                 message = f"run {result.run_id} has no final verdict to revise; record it as final first"
                 raise StoreError(message, reason="integrity")
-            stored = latest[0]
-            if replace(result, revision=stored.result.revision) == stored.result:
+            stored = found[0]
+            if based_on is not None and based_on != stored.result.revision:
+                return None
+            revised = self._keeping.redaction.result(replace(result, revision=stored.result.revision))
+            if same_result(revised, stored.result):
                 return 0
-            revised = replace(result, revision=stored.result.revision + 1)
-            connection.execute(update(schema.runs).where(schema.runs.c.run_id == result.run_id).values(latest=False))
+            revised = replace(revised, revision=stored.result.revision + 1)
+            connection.execute(update(schema.runs).where(latest).values(latest=False))
             self._insert_run(connection, revised, cause, stored.final_at, stored_at)
+            self._keep(connection, result.run_id, conversation, stored_at)
             self._totals.add(connection, increments)
             return revised.revision
 
         return self._write("store a revision", write)
+
+    def pack(self, conversation: Conversation) -> Packed | None:
+        """What will be stored of a conversation; None where none are kept."""
+        return pack(conversation, self._keeping)
 
     def add_totals(self, increments: Sequence[Increment]) -> None:
         """Add to counters that no verdict carries; an increment of 0 creates its row."""
@@ -197,9 +212,10 @@ class Store:
 
         self._write("store answers", write)
 
-    def retain(self, before: float) -> int:
-        """Forget runs that became final before ``before`` (seconds), with their turns and traces, and answers and
-        provisional verdicts of that age. Totals, positions and releases stay. Returns how many runs were forgotten."""
+    def retain(self, before: float, conversations_before: float | None = None) -> int:
+        """Forget runs that became final before ``before`` (seconds), with their turns, traces and conversations, and
+        answers, reviews and provisional verdicts of that age; conversations of other runs that were kept before
+        ``conversations_before``. Totals, positions and releases stay. Returns how many runs were forgotten."""
 
         def write(connection: Connection) -> int:
             old = select(schema.runs.c.run_id).where(schema.runs.c.final_at < before)
@@ -208,12 +224,21 @@ class Store:
             ).scalar_one()
             connection.execute(delete(schema.run_traces).where(schema.run_traces.c.run_id.in_(old)))
             connection.execute(delete(schema.turns).where(schema.turns.c.run_id.in_(old)))
+            kept = schema.conversations.c
+            connection.execute(delete(schema.conversations).where(kept.run_id.in_(old)))
+            if conversations_before is not None:
+                connection.execute(delete(schema.conversations).where(kept.stored_at < conversations_before))
             connection.execute(delete(schema.runs).where(schema.runs.c.final_at < before))
+            connection.execute(delete(schema.reviews).where(schema.reviews.c.answered_at < before))
             connection.execute(delete(schema.answers).where(schema.answers.c.stored_at < before))
             connection.execute(delete(schema.provisional_runs).where(schema.provisional_runs.c.stored_at < before))
             return count
 
         return self._write("apply retention", write)
+
+    def record_review(self, review: Review) -> None:
+        """Keep what a person said; a later answer about the same revision takes the place of the earlier one."""
+        self._write("store an answer", lambda connection: write_review(connection, review))
 
     def check_writing(self) -> None:
         """Whether the store can be written now: writes what is there already."""
@@ -222,9 +247,11 @@ class Store:
 
     # Reading
 
-    def totals(self, replica: str | None = None) -> list[Total]:
-        """The totals of a replica, this one by default."""
+    def totals(self, replica: str | None = None, metric: str | None = None) -> list[Total]:
+        """The totals of a replica, this one by default; of all metrics or one."""
         query = select(schema.totals).where(schema.totals.c.replica == (self.replica if replica is None else replica))
+        if metric is not None:
+            query = query.where(schema.totals.c.metric == metric)
         return self._read("load the totals", lambda connection: [total_of(row) for row in connection.execute(query)])
 
     def plays_of_traces(self, trace_ids: Iterable[str]) -> dict[str, list[StoredPlay]]:
@@ -298,6 +325,26 @@ class Store:
         found = self._read("load a run", lambda connection: load_runs(connection, RunFilter(limit=1), same))
         return found[0] if found else None
 
+    def history(self, run_id: str) -> list[StoredRun]:
+        """All revisions of a run, the first one first."""
+        return self._read("load a run", lambda connection: load_history(connection, run_id))
+
+    def run_ids(self, prefix: str, limit: int = 10) -> list[str]:
+        """The final runs whose id begins so, at most ``limit``."""
+        return self._read("look up a run", lambda connection: load_run_ids(connection, prefix, limit))
+
+    def doubtful_runs(self, wanted: RunFilter) -> list[StoredRun]:
+        """Runs that may hold a verdict for a person to decide, as ``runs``; which of their turns is for the caller."""
+        return self._read("list doubtful verdicts", lambda connection: load_doubtful(connection, wanted))
+
+    def conversations(self, run_ids: Iterable[str]) -> dict[str, KeptConversation]:
+        """The conversations of final runs; those of which nothing was kept are missing."""
+        return self._read("load conversations", lambda connection: load_conversations(connection, run_ids))
+
+    def reviews(self, run_ids: Iterable[str] | None = None) -> list[Review]:
+        """What people said, oldest first; of all runs by default."""
+        return self._read("load answers of people", lambda connection: load_reviews(connection, run_ids))
+
     def check(self) -> None:
         """Whether the store can be read now; for readiness."""
         self._read("be read", lambda connection: connection.execute(select(schema.schema_versions)).all())
@@ -305,8 +352,7 @@ class Store:
     def close(self) -> None:
         """Give up all connections. Idempotent."""
         with self._lock:
-            self._closed = True
-            self._engine.dispose()
+            super().close()
             if self._claim is not None:
                 self._claim.release()
 
@@ -329,6 +375,14 @@ class Store:
         ]
         if traces:
             connection.execute(insert(table), traces)
+
+    def _keep(self, connection: Connection, run_id: str, packed: Packed | None, stored_at: float) -> None:
+        if packed is None:
+            return
+        table = schema.conversations
+        connection.execute(delete(table).where(table.c.run_id == run_id))
+        row = {"run_id": run_id, "stored_at": stored_at, "size": packed.size, "body": packed.body}
+        connection.execute(insert(table), row)
 
     def _see(self, connection: Connection, agent: str, release: str, model: str, seen_at: float) -> bool:
         table = schema.releases_seen
@@ -354,42 +408,3 @@ class Store:
             query = select(table.c.key, table.c.score).where(table.c.scorer == scorer, table.c.key.in_(chunk))
             found.update((row.key, row.score) for row in connection.execute(query))
         return found
-
-    # Transactions
-
-    def _write(self, action: str, work: Callable[[Connection], T]) -> T:
-        with self._writing(action) as connection:
-            return work(connection)
-
-    @contextmanager
-    def _writing(self, action: str) -> Iterator[Connection]:
-        with self._lock:
-            self._check_open(action)
-            try:
-                with self._engine.connect().execution_options(**{WRITE: True}) as connection, connection.begin():
-                    yield connection
-            except SQLAlchemyError as error:
-                self._totals.rolled_back()
-                raise store_error(action, self._engine, error) from error
-            except BaseException:
-                self._totals.rolled_back()
-                raise
-            self._totals.committed()
-
-    def _read(self, action: str, work: Callable[[Connection], T]) -> T:
-        if self._read_lock is None:
-            return self._read_unlocked(action, work)
-        with self._read_lock:
-            return self._read_unlocked(action, work)
-
-    def _read_unlocked(self, action: str, work: Callable[[Connection], T]) -> T:
-        self._check_open(action)
-        try:
-            with self._engine.connect() as connection, connection.begin():
-                return work(connection)
-        except SQLAlchemyError as error:
-            raise store_error(action, self._engine, error) from error
-
-    def _check_open(self, action: str) -> None:
-        if self._closed:
-            raise StoreError(f"the store was closed and could not {action}", reason="closed")

@@ -34,6 +34,13 @@ MESSAGES: dict[str, list[str]] = {
         "5: recognize: unknown key; did you mean 'recognise'?",
         "8: log.level: must be 'debug', 'info', 'warning' or 'error', not 'loud'",
     ],
+    "redaction-faults.yaml": [
+        "3: store.conversations.max_bytes: a size is written with its unit",
+        "6: store.redact.patterns.twice: is no pattern that RE2 can use: invalid escape sequence: \\1",
+    ],
+    "redaction-of-everything.yaml": [
+        "4: store.redact.patterns.digits: matches the empty text, and so everywhere",
+    ],
     "mapping-faults.yaml": [
         "3: conventions.mappings[0].name: ",
         "4: conventions.mappings[0].detect.attributes.app.kind: must be a text, number or boolean",

@@ -16,6 +16,7 @@ from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.play import Run
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.store import Store
+from aem_monitor.store.conversations import Keeping
 from tests.playing import SCORER, Call, agent, exchange, golden, runs, tool, user
 
 REPORT = golden(
@@ -28,8 +29,8 @@ TOOLS = {"reports", "mail"}
 class Bench:
     """A recorder with a store and metrics of its own, as one process has them."""
 
-    def __init__(self, url: str, dialogs: Sequence[Dialog] = (REPORT,)) -> None:
-        self.store = Store(url)
+    def __init__(self, url: str, dialogs: Sequence[Dialog] = (REPORT,), keeping: Keeping | None = None) -> None:
+        self.store = Store(url, keeping=keeping)
         self.metrics = Metrics(CollectorRegistry())
         self.metrics.restore(self.store.totals())
         pipeline = build_pipeline(dialogs, PipelineSettings(), build_registry(), SCORER)
@@ -182,4 +183,47 @@ def test_a_draft_is_counted_as_a_draft_only(url: str) -> None:
     assert bench.total("aem_draft_runs_total", dialog="d", result="fail") == 1
     assert bench.series("aem_runs_total") == bench.series("aem_turns_total") == 0
     assert bench.store.releases() == []
+    bench.store.close()
+
+
+# What a later version of the dialog is judged by
+
+
+def test_a_run_is_kept_as_it_was_judged(bench: Bench) -> None:
+    call = Call("reports.FilterData", {"region": "US"}, {"total": 12})
+    first, second = runs(REPORT, exchange("Report", [call], "Done."), exchange("Report", [call], "Done.", at=5000))
+    assert bench.play(first)
+    assert bench.play(second)
+    kept = bench.store.conversations([first.run_id, second.run_id])
+    pipeline = build_pipeline([REPORT], PipelineSettings(), build_registry(), SCORER)
+    for run in (first, second):
+        stored = bench.store.run(run.run_id)
+        assert stored is not None
+        found = kept[run.run_id].conversation
+        assert found is not None
+        again = pipeline.run_again(found, REPORT, run.play)
+        assert len(again.live) == 1
+        assert pipeline.judge_run(again).result == stored.result
+
+
+def test_a_late_span_makes_the_kept_conversation_whole(bench: Bench) -> None:
+    run = played()
+    state = RunState(run.run_id, 100.0, run)
+    assert bench.recorder.finalise(state, 101.0)
+    state.run = played("EU", Call("mail", {"to": "x"}))
+    assert bench.recorder.revise(state, 110.0)
+    found = bench.store.conversations([run.run_id])[run.run_id].conversation
+    assert found is not None
+    assert [call.name for call in found.exchanges[0].calls] == ["reports.FilterData", "mail"]
+
+
+def test_a_conversation_that_is_too_large_is_counted_and_its_verdict_stored(url: str) -> None:
+    bench = Bench(url, keeping=Keeping(max_bytes=100))
+    run = played()
+    assert bench.play(run)
+    assert bench.store.run(run.run_id) is not None
+    kept = bench.store.conversations([run.run_id])[run.run_id]
+    assert kept.conversation is None
+    assert kept.size > 100
+    assert bench.total("aem_monitor_conversations_not_kept_total") == 1
     bench.store.close()

@@ -1,5 +1,6 @@
 """What every store must do, whatever database is under it. A test module names the database in a ``url`` fixture."""
 
+import math
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,8 +10,10 @@ import pytest
 
 from aem_monitor.errors import StoreError
 from aem_monitor.model.increment import Increment, Total
+from aem_monitor.model.verdict import NotScored
 from aem_monitor.store import RunFilter, Store
-from tests.store.results import failing, run, turn
+from tests.playing import Call, conversation, exchange
+from tests.store.results import check, failing, review, run, turn
 
 PASSED = Increment("aem_runs_total", (("dialog", "sales-report"), ("result", "pass")))
 QUICK = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=1.5, bucket=2.5)
@@ -18,6 +21,9 @@ SLOW = Increment("aem_run_latency_seconds", (("agent", "reporting"),), value=900
 NO_NAME: Any = None
 BROKEN = replace(PASSED, metric=NO_NAME)
 """No database takes this one."""
+
+
+CONVERSATION = conversation(exchange("Report", [Call("reports.FilterData", {"region": "EU"}, {"total": 12})], "Done."))
 
 
 class StoreContract:
@@ -145,7 +151,128 @@ class StoreContract:
             store.record_revision(run(), "late_span", stored_at=150.0)
         assert caught.value.reason == "integrity"
 
+    def test_a_revision_is_refused_where_another_one_came_between(self, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0)
+        store.record_revision(run("run-1", failing(1)), "late_span", stored_at=150.0, based_on=0)
+        assert store.record_revision(run(dialog_version=2), "rescore", 160.0, [PASSED], based_on=0) is None
+        assert store.totals() == []
+        assert store.record_revision(run(dialog_version=2), "rescore", 160.0, [PASSED], based_on=1) == 2
+        shown = store.run("run-1")
+        assert shown is not None
+        assert (shown.result.dialog_version, shown.result.revision) == (2, 2)
+
+    def test_another_version_of_the_dialog_is_a_revision_also_with_the_same_verdict(self, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0)
+        assert store.record_revision(run(dialog_version=2), "rescore", stored_at=150.0) == 1
+        assert store.record_revision(run(dialog_version=2), "rescore", stored_at=160.0) == 0
+
+    def test_numbers_that_equal_nothing_make_no_revision(self, store: Store) -> None:
+        strange = run("run-1", turn(1, actual=[math.nan, (1, 2)]))
+        store.record_final(strange, [], stored_at=100.0)
+        assert store.record_revision(strange, "rescore", stored_at=150.0) == 0
+
+    def test_all_revisions_stay_in_their_order(self, store: Store) -> None:
+        store.record_final(run(dialog_version=3), [], stored_at=100.0)
+        store.record_revision(run(dialog_version=1), "rescore", stored_at=150.0)
+        store.record_revision(run(dialog_version=2), "rescore", stored_at=160.0)
+        history = store.history("run-1")
+        assert [(one.result.dialog_version, one.result.revision, one.cause) for one in history] == [
+            (3, 0, "final"),
+            (1, 1, "rescore"),
+            (2, 2, "rescore"),
+        ]
+        assert [len(one.result.turns) for one in history] == [1, 1, 1]
+        assert store.history("nothing") == []
+
+    def test_writers_that_revise_at_once_follow_each_other(self, url: str, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0)
+        with self.second(url, store) as other:
+            together = threading.Barrier(2)
+            found: list[int | None] = []
+
+            def revise(writer: Store, version: int) -> None:
+                together.wait()
+                for number in range(10):
+                    changed = run(dialog_version=version + 2 * number)
+                    found.append(writer.record_revision(changed, "rescore", stored_at=150.0))
+
+            writers = [threading.Thread(target=revise, args=pair) for pair in ((store, 2), (other, 3))]
+            for writer in writers:
+                writer.start()
+            for writer in writers:
+                writer.join()
+            assert sorted(number or 0 for number in found) == list(range(1, 21))
+            assert len(store.runs()) == 1
+
+    # Conversations
+
+    def test_a_conversation_is_stored_with_its_verdict_or_not_at_all(self, store: Store) -> None:
+        packed = store.pack(CONVERSATION)
+        with pytest.raises(StoreError):
+            store.record_final(run(), [BROKEN], stored_at=100.0, conversation=packed)
+        assert store.conversations(["run-1"]) == {}
+        store.record_final(run(), [], stored_at=100.0, conversation=packed)
+        assert store.conversations(["run-1", "run-2"])["run-1"].conversation == CONVERSATION
+
+    def test_a_revision_brings_what_the_conversation_has_become(self, store: Store) -> None:
+        store.record_final(run(), [], stored_at=100.0, conversation=store.pack(CONVERSATION))
+        store.record_revision(run(dialog_version=2), "rescore", stored_at=150.0)
+        assert store.conversations(["run-1"])["run-1"].conversation == CONVERSATION
+        more = replace(CONVERSATION, ended=True)
+        store.record_revision(run("run-1", failing(1)), "late_span", stored_at=160.0, conversation=store.pack(more))
+        assert store.conversations(["run-1"])["run-1"].conversation == more
+
+    def test_a_conversation_goes_with_its_run_or_before(self, store: Store) -> None:
+        for name, at in (("run-1", 100.0), ("run-2", 200.0), ("run-3", 300.0)):
+            store.record_final(run(name), [], stored_at=at, conversation=store.pack(CONVERSATION))
+        store.retain(before=150.0, conversations_before=250.0)
+        assert set(store.conversations(["run-1", "run-2", "run-3"])) == {"run-3"}
+        assert [stored.result.run_id for stored in store.runs()] == ["run-3", "run-2"]
+
+    # What people say
+
+    def test_an_answer_of_a_person_is_kept_until_retention(self, store: Store) -> None:
+        answer = review(labels=({"a": 1, "b": None, "equivalent": False},), answered_at=100.0)
+        store.record_review(review(answer="accept", answered_at=90.0))
+        store.record_review(answer)
+        store.record_review(review(revision=1, answered_at=150.0))
+        store.record_review(review("run-2", subject="path", turn_no=None, answered_at=200.0))
+        assert store.reviews(["run-1"]) == [answer, review(revision=1, answered_at=150.0)]
+        assert [one.run_id for one in store.reviews()] == ["run-1", "run-1", "run-2"]
+        store.retain(before=150.0)
+        assert [(one.run_id, one.revision) for one in store.reviews()] == [("run-1", 1), ("run-2", 0)]
+
+    def test_runs_that_may_need_a_person_are_found_by_their_latest_revision(self, store: Store) -> None:
+        doubt = turn(1, checks=(check(uncertain=True),))
+        open_question = turn(1, success=None, not_scored=NotScored.UNDETERMINED)
+        other_path = {"outcome": True, "test_pass": False}
+        store.record_final(run("plain", turn(1, actual='"uncertain":true', checks=(check(),))), [], stored_at=1.0)
+        store.record_final(run("doubt", doubt), [], stored_at=2.0)
+        store.record_final(run("open", open_question, dialog="refund"), [], stored_at=3.0)
+        store.record_final(run("path", failing(1), **other_path), [], stored_at=4.0)
+        store.record_final(run("reached", outcome=True), [], stored_at=5.0)
+        store.record_final(run("settled", doubt), [], stored_at=6.0)
+        store.record_revision(run("settled", turn(1)), "late_span", stored_at=7.0)
+
+        def ids(wanted: RunFilter) -> list[str]:
+            return [stored.result.run_id for stored in store.doubtful_runs(wanted)]
+
+        assert ids(RunFilter()) == ["path", "open", "doubt"]
+        assert ids(RunFilter(dialog="refund")) == ["open"]
+        assert ids(RunFilter(limit=1)) == ["path"]
+
+    def test_runs_are_found_by_the_beginning_of_their_id(self, store: Store) -> None:
+        for name in ("abc1", "abc2", "abd1", "a%c9"):
+            store.record_final(run(name), [], stored_at=100.0)
+        assert store.run_ids("abc") == ["abc1", "abc2"]
+        assert store.run_ids("a%c") == ["a%c9"]
+        assert store.run_ids("b") == []
+
     # Totals
+
+    def test_one_metric_can_be_asked_for(self, store: Store) -> None:
+        store.add_totals([PASSED, QUICK])
+        assert store.totals(metric=PASSED.metric) == [Total(PASSED.metric, PASSED.labels, 1.0)]
 
     def test_totals_add_up_by_series_and_bucket(self, store: Store) -> None:
         store.record_final(run("run-1"), [PASSED, QUICK], stored_at=100.0)

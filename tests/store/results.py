@@ -15,6 +15,7 @@ from aem_monitor.model.verdict import (
     TurnKind,
     TurnVerdict,
 )
+from aem_monitor.store.records import Review
 
 
 def check(**changes: Any) -> Check:
@@ -69,6 +70,26 @@ def run(run_id: str = "run-1", *turns: TurnVerdict, **changes: Any) -> RunResult
         "trace_ids": (f"trace of {run_id}",),
     }
     return RunResult(**{**plain, **changes})
+
+
+def review(run_id: str = "run-1", **changes: Any) -> Review:
+    """A person has rejected the verdict of turn 1."""
+    plain: dict[str, Any] = {
+        "run_id": run_id,
+        "subject": "1",
+        "revision": 0,
+        "dialog": "sales-report",
+        "dialog_version": 1,
+        "turn_no": 1,
+        "kind": "uncertain",
+        "answer": "reject",
+        "verdict": "0123abcd",
+        "labels": (),
+        "who": "dana",
+        "note": None,
+        "answered_at": 100.0,
+    }
+    return Review(**{**plain, **changes})
 
 
 _texts = st.text(st.characters(), max_size=12)

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Engine, insert, inspect, select, text
 from aem_monitor.errors import StoreError
 from aem_monitor.store import Store, schema
 from aem_monitor.store.database import connect
+from aem_monitor.store.migrations import MIGRATIONS
 from aem_monitor.store.schema import METADATA, Migration, prepare
 
 
@@ -28,7 +29,7 @@ def add_column(connection: Connection) -> None:
 
 def test_a_new_database_has_all_tables_in_the_current_version(engine: Engine) -> None:
     with engine.begin() as connection:
-        prepare(connection, METADATA, schema.SCHEMA_VERSION, schema.MIGRATIONS)
+        prepare(connection, METADATA, schema.SCHEMA_VERSION, MIGRATIONS)
         assert set(inspect(connection).get_table_names()) == set(METADATA.tables)
         assert versions(connection) == [schema.SCHEMA_VERSION]
 
@@ -60,7 +61,7 @@ def test_a_step_that_fails_leaves_the_earlier_version(engine: Engine) -> None:
 
 
 def test_every_migration_leads_to_the_current_version() -> None:
-    assert [step.version for step in schema.MIGRATIONS] == list(range(2, schema.SCHEMA_VERSION + 1))
+    assert [step.version for step in MIGRATIONS] == list(range(2, schema.SCHEMA_VERSION + 1))
 
 
 def test_a_missing_step_is_reported(engine: Engine) -> None:

@@ -1,0 +1,62 @@
+"""How a database of an earlier version becomes one of this version, step by step.
+
+A step names the tables as they were then, never those of ``schema``: what is written once must do the same for ever.
+"""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+from aem_monitor.store.schema import Migration
+
+_V2: Final = MetaData()
+
+Table(
+    "conversations",
+    _V2,
+    Column("run_id", Text, primary_key=True),
+    Column("stored_at", Double, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("body", LargeBinary),
+    Index("conversations_age", "stored_at"),
+)
+
+Table(
+    "reviews",
+    _V2,
+    Column("run_id", Text, primary_key=True),
+    Column("subject", Text, primary_key=True),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("dialog", Text, nullable=False),
+    Column("dialog_version", Integer, nullable=False),
+    Column("turn_no", Integer),
+    Column("kind", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("verdict", Text, nullable=False),
+    Column("labels", Text, nullable=False),
+    Column("who", Text, nullable=False),
+    Column("note", Text),
+    Column("answered_at", Double, nullable=False),
+    Index("reviews_age", "answered_at"),
+)
+
+
+def _conversations_and_reviews(connection: Connection) -> None:
+    _V2.create_all(connection)
+
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    Migration(2, "conversations of final runs, and people's answers about verdicts", _conversations_and_reviews),
+)
+"""Steps from version 1 on. A new database is created from the tables of ``schema`` and needs none of them."""

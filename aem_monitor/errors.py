@@ -68,3 +68,15 @@ class ScorerError(AemMonitorError):
     """A scorer could not answer. Becomes the not-scored cause ``scorer_error``, never a verdict."""
 
     reason = "scorer_error"
+
+
+class JournalError(AemMonitorError):
+    """The journal could not take or keep a record. ``reason`` is one of ``journal.faults.REASONS``."""
+
+    reason = "other"
+
+
+class NotTakenError(AemMonitorError):
+    """A request cannot be taken now, and should be sent again. ``reason`` is one of ``ingest.causes.Refused``."""
+
+    reason = "overloaded"

@@ -13,6 +13,8 @@ from itertools import product
 from typing import Final
 
 from aem_monitor.ingest.causes import Altered, Refused, Skipped
+from aem_monitor.journal.faults import REASONS as JOURNAL_REASONS
+from aem_monitor.journal.faults import Damaged, Evicted
 from aem_monitor.model.increment import Labels
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, TurnKind
 from aem_monitor.store.database import REASONS as STORE_REASONS
@@ -367,6 +369,43 @@ _SELF: Final = (
         Kind.COUNTER,
         "Failed reads and writes of the store.",
         (Label("reason", "what failed", STORE_REASONS),),
+    ),
+    Metric("aem_monitor_journal_bytes", Kind.GAUGE, "Bytes of OTLP requests in the journal."),
+    Metric("aem_monitor_journal_segments", Kind.GAUGE, "Files of the journal."),
+    Metric(
+        "aem_monitor_journal_oldest_timestamp_seconds",
+        Kind.GAUGE,
+        "When the last request of the journal's oldest file was received.",
+    ),
+    Metric("aem_monitor_journal_records_total", Kind.COUNTER, "OTLP requests written to the journal."),
+    Metric(
+        "aem_monitor_journal_sync_seconds",
+        Kind.HISTOGRAM,
+        "Time that a written request waited for the disk before it was acknowledged.",
+        buckets=_FAST_BUCKETS,
+    ),
+    Metric(
+        "aem_monitor_journal_replayed_records_total",
+        Kind.COUNTER,
+        "OTLP requests of an earlier process that were read again.",
+    ),
+    Metric(
+        "aem_monitor_journal_errors_total",
+        Kind.COUNTER,
+        "What the journal could not do. The requests that it could not take were refused.",
+        (Label("reason", "why", JOURNAL_REASONS),),
+    ),
+    Metric(
+        "aem_monitor_journal_damage_total",
+        Kind.COUNTER,
+        "Places of the journal that could not be read again.",
+        (Label("kind", "what was wrong", _values(Damaged)),),
+    ),
+    Metric(
+        "aem_monitor_journal_evicted_segments_total",
+        Kind.COUNTER,
+        "Files of the journal that were deleted although something open may need them.",
+        (Label("cause", "why", _values(Evicted)),),
     ),
     Metric(
         "aem_monitor_conversations_not_kept_total",

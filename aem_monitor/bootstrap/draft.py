@@ -64,14 +64,14 @@ class Drafter:
         scenes = scenes_of(runs, contexts[len(contexts) - 1], self.scorer, tools.all_reads)
         if self.existing:
             self.existing.mark(scenes)
-        numbering = Numbering.rising(scenes)
-        if self.existing:
-            self.existing.number(scenes, numbering)
+        numbering = self.existing.number(scenes) if self.existing else Numbering.rising(scenes)
+        users = self.existing.user_places() if self.existing else []
         proofs = proofs_of(scenes, numbering, contexts)
         left_out: dict[CallName, frozenset[str]] = {}
         turns: list[DraftTurn] = []
         for number, scene in enumerate(scenes):
-            turns.append(DraftTurn({"turn": "User", "text": scene.user}, list(scene.remarks)))
+            place = users[number] if users else None
+            turns.append(DraftTurn({"turn": "User", "text": scene.user}, list(scene.remarks), place=place))
             said = [earlier.user for earlier in scenes[: number + 1]]
             for at, step in enumerate(scene.steps):
                 turn = self._step(step, numbering.of[number, at], proofs, contexts, left_out, tools, said)
@@ -110,10 +110,16 @@ class Drafter:
             top["version"] += 1
         if "agent" in written:
             top["agent"] = written["agent"]
-        spellings = list(dict.fromkeys(run.exchanges[0].user for run in runs))
+        spellings = dict.fromkeys(run.exchanges[0].user for run in runs)
         recognise = dict(written.get("recognise", {}))
-        recognise["first_user"] = list(dict.fromkeys([*recognise.get("first_user", ()), *spellings]))
-        top["recognise"] = recognise
+        known = recognise.get("first_user", [])
+        # The first User turn counts as a spelling of itself; a file that leaves it at that goes on to.
+        if self.existing:
+            spellings.pop(runs[0].exchanges[0].user)
+        if more := [spelling for spelling in spellings if spelling not in known]:
+            recognise["first_user"] = [*known, *more]
+        if recognise:
+            top["recognise"] = recognise
         if "reference_date" in written:
             top["reference_date"] = written["reference_date"]
         elif not self.existing:
@@ -123,7 +129,8 @@ class Drafter:
             ]
         if entries:
             top["tools"] = entries
-        top["extra_calls"] = written.get("extra_calls", "ignore_read_only")
+        if not self.existing or "extra_calls" in written:
+            top["extra_calls"] = written.get("extra_calls", "ignore_read_only")
         rest = {key: item for key, item in written.items() if key not in _HEAD}
         return Sheet(top, turns, rest, notes)
 

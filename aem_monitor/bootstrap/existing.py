@@ -7,29 +7,36 @@ from typing import Any, cast
 
 from aem_monitor.bootstrap.proof import Numbering, Origin, spelled
 from aem_monitor.bootstrap.recorded import RecordedCall, RecordedExchange, Recording
+from aem_monitor.bootstrap.rewrite import in_order, rewritten
 from aem_monitor.bootstrap.script import Scene
-from aem_monitor.bootstrap.sheet import DraftTurn
+from aem_monitor.bootstrap.sheet import DraftTurn, Sheet
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.dialog import AgentTurn, Dialog, GoldenExchange, ToolTurn
 from aem_monitor.golden.form import MAX_ALTERNATES
-from aem_monitor.golden.reference import JSONPath, fill, parse_reference, references_of
+from aem_monitor.golden.reference import JSONPath, Reference, fill, parse_reference, references_of
+from aem_monitor.golden.write import write_yaml
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
 
 
 @dataclass(slots=True)
 class Existing:
-    """``value`` is the file's content, ``recording`` the same read as the first recording of its script."""
+    """``value`` is the file's content, ``recording`` the same read as the first recording of its script.
+
+    ``text`` is the file as it stands. ``lost`` tells what of it could not be kept.
+    """
 
     dialog: Dialog
     value: Mapping[str, Any]
+    text: str
     recording: Recording
     _turns: dict[int, Mapping[str, Any]]
     _replies: list[Mapping[str, Any] | None]
+    lost: list[str] = field(default_factory=list)
     _renumbered: dict[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, dialog: Dialog, value: Mapping[str, Any], day: date) -> "Existing":
+    def of(cls, dialog: Dialog, value: Mapping[str, Any], day: date, text: str) -> "Existing":
         """``day`` counts where the dialog has no ``reference_date``. Raises ``UsageError`` for an open dialog."""
         if dialog.open:
             raise UsageError(
@@ -50,7 +57,7 @@ class Existing:
         recording = Recording(
             "the existing dialog", dialog.reference_date or day, dialog.agent, dialog.name, tuple(exchanges)
         )
-        return cls(dialog, value, recording, turns, replies)
+        return cls(dialog, value, text, recording, turns, replies)
 
     @property
     def top(self) -> Mapping[str, Any]:
@@ -62,6 +69,17 @@ class Existing:
         """The entries of ``tools`` as written."""
         return cast("Mapping[str, Any]", self.value.get("tools", {}))
 
+    def rewritten(self, sheet: Sheet) -> str:
+        """The file with what recordings changed. JSON has but its order of keys to keep."""
+        new = sheet.value()
+        if not self.text.lstrip().startswith("{"):
+            text = rewritten(self.text, self.value, new, sheet.comments(), {("turns",): sheet.places()})
+            if text is not None:
+                return text
+            self.lost.append("comments and layout, since the file is written in a form that cannot be changed in parts")
+        ordered = {name: new[name] for name in in_order(new, list(self.value))}
+        return write_yaml(ordered, sheet.comments())
+
     def mark(self, scenes: Sequence[Scene]) -> None:
         """Tell each step and reply of a script which turn of the file it is."""
         for scene, reply in zip(scenes, self._replies, strict=True):
@@ -70,14 +88,25 @@ class Existing:
                 call = step.calls.get(0)
                 step.written = self._turns.get(id(call)) if call is not None else None
 
-    def number(self, scenes: Sequence[Scene], numbering: Numbering) -> None:
-        """Learn the new numbers of the file's turns."""
+    def number(self, scenes: Sequence[Scene]) -> Numbering:
+        """Number the turns: those of the file as they are, others between them, or all anew where no number is free."""
+        known: dict[tuple[int, int], int] = {}
         for index, scene in enumerate(scenes):
-            for at, step in enumerate(scene.steps):
-                if step.written is not None:
-                    self._renumbered[int(str(step.written["turn_no"]))] = numbering.of[index, at]
-            if scene.written_reply is not None:
-                self._renumbered[int(str(scene.written_reply["turn_no"]))] = numbering.of[index, -1]
+            written = [(at, step.written) for at, step in enumerate(scene.steps)]
+            for at, turn in [*written, (-1, scene.written_reply)]:
+                if turn is not None:
+                    known[index, at] = int(str(turn["turn_no"]))
+        kept = Numbering.keeping(scenes, known)
+        numbering = kept or Numbering.rising(scenes)
+        self._renumbered = {number: numbering.of[key] for key, number in known.items()}
+        if kept is None:
+            moves = ", ".join(f"{old} is {new}" for old, new in self._renumbered.items() if old != new)
+            self.lost.append(f"turn numbers given anew, since none was free where a turn came in: {moves}")
+        return numbering
+
+    def user_places(self) -> list[int]:
+        """Where the User turns are among the turns."""
+        return [index for index, turn in enumerate(self.value["turns"]) if turn["turn"] == "User"]
 
     def restore(
         self, turn: DraftTurn, written: Mapping[str, Any], origins: Mapping[JSONPath, Origin], recordings: int
@@ -87,38 +116,47 @@ class Existing:
         A reference of the author's is withdrawn where several recordings made the call and do not agree on it.
         """
         drafted = turn.form
+        turn.place = next(index for index, one in enumerate(self.value["turns"]) if one is written)
         form: dict[str, Any] = {**written, "turn_no": drafted["turn_no"]}
         for key in ("gold_turn", "must_mention", "alternates"):
             if key in form:
                 form[key] = self._renumber(form[key])
-        depends = {self._renumbered[number] for number in written.get("depends_on", ())} | set(
-            drafted.get("depends_on", ())
-        )
+        depends = [self._renumbered[number] for number in written.get("depends_on", ())]
+        depends += sorted(set(drafted.get("depends_on", ())) - set(depends))
         if depends:
-            form["depends_on"] = sorted(depends)
+            form["depends_on"] = depends
         # What recordings show is added; what the kind of a value suggests the author could have written.
         shown = {name: one for name, one in drafted.get("match", {}).items() if "any_of" in one or "set" in one}
         if shown:
-            form["match"] = {**shown, **self._joined(written.get("match", {}), shown)}
+            joined = self._joined(written.get("match", {}), shown)
+            form["match"] = {**joined, **{name: one for name, one in shown.items() if name not in joined}}
         known = form.get("alternates", [])
         more = [other for other in drafted.get("alternates", ()) if other not in known]
         if more:
             form["alternates"] = [*known, *more][:MAX_ALTERNATES]
+        # What is said about proposals that the author's own words stand against is not said.
+        told = form.get("match", {})
+        about: set[JSONPath] = {("match", name) for name in shown if told[name] != written.get("match", {}).get(name)}
+        if len(form.get("alternates", ())) > len(written.get("alternates", ())):
+            about.add(("alternates",))
+        turn.notes = {path: lines for path, lines in turn.notes.items() if path in about}
         args = form.get("gold_turn", {}).get("args", {})
         for path, reference in list(references_of(args)):
             origin = origins.get(path)
-            stands = origin is None or any(spelled(place) == reference.text for place in origin.places)
+            stands = origin is None or (reference.turn_no, tuple(reference.path)) in origin.places
             if recordings > 1 and not stands and parse_reference(reference.text):
                 _put(args, path, _get(drafted["gold_turn"]["args"], path))
                 turn.note(("gold_turn", "args", *path), f"{reference.text} withdrawn: a recording does not bear it out")
         for path, text in references_of(drafted.get("gold_turn", {}).get("args", {})):
             if recordings > 1 and not any(at == path for at, _ in references_of(args)):
                 _put(args, path, text.text)
-        turn.form, turn.written = form, True
+                turn.note(("gold_turn", "args", *path), f"{recordings} recordings bear this reference out: confirm")
+        turn.form = form
 
     def _renumber(self, value: JSON) -> Any:
-        def renamed(reference: Any) -> str:
-            return spelled((self._renumbered.get(reference.turn_no, reference.turn_no), reference.path))
+        def renamed(reference: Reference) -> str:
+            number = self._renumbered.get(reference.turn_no, reference.turn_no)
+            return reference.text if number == reference.turn_no else spelled((number, reference.path))
 
         return _copied(fill(value, renamed))
 

@@ -5,7 +5,7 @@ value in every recording that has it is a proof; a single recording proves where
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -62,12 +62,27 @@ class Numbering:
     @classmethod
     def rising(cls, scenes: Sequence[Scene]) -> "Numbering":
         """From 1, without gaps."""
-        keys: list[tuple[int, int]] = []
-        for number, scene in enumerate(scenes):
-            keys += [(number, at) for at in range(len(scene.steps))]
-            if scene.replies or scene.written_reply is not None:
-                keys.append((number, -1))
-        return cls({key: number for number, key in enumerate(keys, start=1)})
+        return cls({key: number for number, key in enumerate(_numbered(scenes), start=1)})
+
+    @classmethod
+    def keeping(cls, scenes: Sequence[Scene], known: Mapping[tuple[int, int], int]) -> "Numbering | None":
+        """The numbers that some turns have already; others take free ones in between. None where these do not do."""
+        of: dict[tuple[int, int], int] = {}
+        last = 0
+        for key in _numbered(scenes):
+            number = known.get(key, last + 1)
+            if number <= last:
+                return None
+            of[key] = last = number
+        return cls(of)
+
+
+def _numbered(scenes: Sequence[Scene]) -> Iterator[tuple[int, int]]:
+    """Steps and replies in the order of the script."""
+    for number, scene in enumerate(scenes):
+        yield from ((number, at) for at in range(len(scene.steps)))
+        if scene.replies or scene.written_reply is not None:
+            yield number, -1
 
 
 @dataclass(slots=True)

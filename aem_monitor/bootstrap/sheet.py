@@ -12,13 +12,18 @@ from aem_monitor.model.jsonvalue import JSON
 class DraftTurn:
     """One turn as its file will have it. ``remarks`` stand before it, ``notes`` before its parts.
 
-    ``written`` says that an existing dialog has the turn: what its author left to a default was meant.
+    ``place`` is where an existing dialog has the turn among its turns; what its author left to a default was meant.
     """
 
     form: dict[str, Any]
     remarks: list[str] = field(default_factory=list)
     notes: dict[JSONPath, list[str]] = field(default_factory=dict)
-    written: bool = False
+    place: int | None = None
+
+    @property
+    def written(self) -> bool:
+        """Whether an existing dialog has the turn."""
+        return self.place is not None
 
     @property
     def number(self) -> int | None:
@@ -64,6 +69,10 @@ class Sheet:
             if before:
                 found[("turns", index)] = before
         return found
+
+    def places(self) -> dict[int, int]:
+        """Where an existing dialog has the turns that it has, by their place here."""
+        return {index: turn.place for index, turn in enumerate(self.turns) if turn.place is not None}
 
     def numbered(self) -> dict[int, DraftTurn]:
         """Tool and Agent turns by number."""

@@ -17,6 +17,7 @@ from aem_monitor.bootstrap.draft import Drafter
 from aem_monitor.bootstrap.existing import Existing
 from aem_monitor.bootstrap.group import grouped, proposed_name, same_script
 from aem_monitor.bootstrap.recorded import Recording, recording_of
+from aem_monitor.bootstrap.rewrite import in_order
 from aem_monitor.bootstrap.sheet import Sheet
 from aem_monitor.build import PipelineSettings, build_pipeline, build_prefilter, build_registry
 from aem_monitor.cli.output import write_text
@@ -27,6 +28,7 @@ from aem_monitor.golden.write import write_yaml
 from aem_monitor.ingest.files import read_files
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.model.conversation import Conversation
+from aem_monitor.model.span import Span
 from aem_monitor.pipeline import Collected
 from aem_monitor.scoring.scorers import EmbeddedScorer
 
@@ -78,21 +80,28 @@ def bootstrap(arguments: Namespace) -> int:
         while name in written:
             name += "-2"
         written.add(name)
-        sheet, checked = _draft(group, found.definitions, name, existing)
+        sheet, checked = _draft(group, found.definitions(group), name, existing)
         target = _target(arguments, existing, name)
-        text = _text(sheet, target)
+        text = _text(sheet, target, existing)
         if target is None:
             write_text(text)
         else:
             target.write_text(text, encoding="utf-8")
         _say(name, group, checked, target)
+        for lost in existing.lost if existing is not None else ():
+            print(f"  not kept: {lost}", file=sys.stderr)
     return 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     conversations: Sequence[Conversation]
-    definitions: Mapping[str, ToolDefinition]
+    spans: Mapping[str, Sequence[Span]]
+
+    def definitions(self, group: Sequence[Recording]) -> Mapping[str, ToolDefinition]:
+        """The tools of the agents in some recordings: those of other agents in the same files are none of theirs."""
+        traces = (one for recording in group if recording.conversation for one in recording.conversation.trace_ids)
+        return definitions_in(span for trace in traces for span in self.spans.get(trace, ()))
 
 
 def _read(files: Sequence[Path]) -> _Found:
@@ -107,8 +116,7 @@ def _read(files: Sequence[Path]) -> _Found:
     conversations = [conversation for conversation in collected.conversations(pipeline) if conversation.exchanges]
     if not conversations:
         raise UsageError("golden bootstrap: no conversation in these files; `aem-monitor explain` says why")
-    spans = (span for trace in collected.spans.values() for span in trace)
-    return _Found(conversations, definitions_in(spans))
+    return _Found(conversations, collected.spans)
 
 
 def _chosen(conversations: Sequence[Conversation], wanted: Sequence[str]) -> list[Conversation]:
@@ -134,7 +142,7 @@ def _existing(path: Path, found: _Found) -> Existing:
         raise DialogFaultsError(parsed)
     dialog, source = parsed
     day = recording_of(found.conversations[0]).day
-    return Existing.of(dialog, cast("Mapping[str, Any]", source.document.value), day)
+    return Existing.of(dialog, cast("Mapping[str, Any]", source.document.value), day, content.decode("utf-8-sig"))
 
 
 def _of_script(recordings: Sequence[Recording], existing: Existing) -> list[Recording]:
@@ -162,11 +170,15 @@ def _draft(
     return drafter.draft(Judge(scorer))
 
 
-def _text(sheet: Sheet, target: Path | None) -> str:
+def _text(sheet: Sheet, target: Path | None, existing: Existing | None) -> str:
     """The file's text; JSON has no place for comments. Raises where it would not load, such as for its size."""
     file = str(target) if target is not None else "the draft.yaml"
     if file.endswith(".json"):
-        text = json.dumps(sheet.value(), indent=2, ensure_ascii=False) + "\n"
+        value = sheet.value()
+        ordered = {name: value[name] for name in in_order(value, list(existing.value))} if existing else value
+        text = json.dumps(ordered, indent=2, ensure_ascii=False) + "\n"
+    elif existing is not None:
+        text = existing.rewritten(sheet)
     else:
         text = write_yaml(sheet.value(), sheet.comments())
     parsed = parse_dialog(text.encode(), file)

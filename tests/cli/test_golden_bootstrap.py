@@ -119,3 +119,23 @@ def test_a_json_dialog_stays_json(tmp_path: Path) -> None:
     path = tmp_path / "refund.json"
     assert main(["golden", "bootstrap", str(REFUND), "-o", str(path)]) == 0
     assert load_dialogs([path])
+
+
+def test_recordings_change_only_their_own_lines_of_an_authors_file(tmp_path: Path) -> None:
+    path = tmp_path / "sales.yaml"
+    written = (ROOT / "aem_monitor" / "examples" / "golden" / "sales-report.yaml").read_text()
+    path.write_text(written.replace("turns:\n", "# What is said, and what has to happen.\nturns:\n", 1))
+    arguments = [str(DEMO), "--conversation", "canary-sales-1", "--conversation", "canary-sales-2"]
+    assert main(["golden", "bootstrap", *arguments, "--into", str(path), "-o", str(tmp_path / "new.yaml")]) == 0
+    before, after = path.read_text().splitlines(), (tmp_path / "new.yaml").read_text().splitlines()
+    gone = [line for line in before if line not in after]
+    assert [line.split(":")[0].strip() for line in gone] == ["version", "status", "note"]
+    assert "# What is said, and what has to happen." in after
+    assert [line for line in after if "turn_no" in line] == [line for line in before if "turn_no" in line]
+
+
+def test_tools_of_other_agents_in_the_same_files_are_not_proposed(tmp_path: Path) -> None:
+    path = draft(tmp_path, DEMO, "--conversation", "canary-sales-1")
+    alone = draft(tmp_path, DEMO / "sales-report.jsonl.gz", "--conversation", "canary-sales-1", "--force")
+    assert path.read_text() == alone.read_text()
+    assert "search_flights" not in path.read_text()

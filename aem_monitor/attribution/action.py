@@ -126,18 +126,31 @@ class ActionChecks:
         return [name for name in self.turn.args if name in (self.call.arguments or {}) and name not in covered]
 
     def _missing(self) -> list[str]:
+        """Keys that were asked for. What the dialog calls optional, or the tool's schema fills in as expected, is not
+        missed."""
         optional = self.dialog.optional_args(self.turn.tool_id, self.turn.action)
-        return [name for name in self.turn.args if name not in (self.call.arguments or {}) and name not in optional]
+        absent = [name for name in self.turn.args if name not in (self.call.arguments or {}) and name not in optional]
+        return [name for name in absent if not self._filled_in(name)]
+
+    def _filled_in(self, name: str) -> bool:
+        try:
+            return self.comparer.stands_for(name, self.turn.args)
+        except UnansweredError:
+            return False
 
     def _unexpected(self) -> list[str]:
-        """Keys that nobody asked for; an optional argument may carry its default, or anything if none is known."""
+        """Keys that nobody asked for; an optional argument may carry its default, or anything if none is known.
+
+        Of what the dialog does not name the tool's schema may say that the value is the default.
+        """
         optional = self.dialog.optional_args(self.turn.tool_id, self.turn.action)
         unexpected = []
         for name, value in (self.call.arguments or {}).items():
             if name in self.turn.args:
                 continue
             if name not in optional:
-                unexpected.append(name)
+                if not self.comparer.schema.says_nothing(name, value):
+                    unexpected.append(name)
             else:
                 default = optional[name]
                 if default is not NOT_CAPTURED and not self.comparer.same(value, default).equivalent:

@@ -33,6 +33,7 @@ from aem_monitor.scoring.arguments import ArgumentComparer
 from aem_monitor.scoring.exchange import Assignment, Fitness, assign_calls
 from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
+from aem_monitor.scoring.schemas import ValueSchema, schema_of
 from aem_monitor.scoring.submetrics import SubMetricPlugin, TurnView, ask
 
 
@@ -72,6 +73,7 @@ class _Evaluation:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     allowed: list[ToolCall] = field(default_factory=list)
     user_texts: list[str] = field(default_factory=list)
+    schemas: dict[str, ValueSchema] = field(default_factory=dict)
 
     def exchange(self, played: PlayedExchange) -> list[TurnVerdict]:
         self.user_texts += played.user_texts
@@ -107,11 +109,18 @@ class _Evaluation:
     def _fit(self, turn: ToolTurn, call: ToolCall) -> Fitness:
         """The fit by golden values; a value that the run may have its own of neither helps nor harms."""
         expectation = GoldenOrOwn(self.run.dialog, self.links[turn.turn_no])
-        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation, turn.threshold)
+        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation, turn.threshold, self._schema(call))
         try:
             return ActionChecks(self.run.dialog, turn, call, comparer).fit()
         except UnansweredError:
             return Fitness(0.5, clean=False)
+
+    def _schema(self, call: ToolCall) -> ValueSchema:
+        known = self.schemas.get(call.name)
+        if known is None:
+            stated = [one.schema for one in self.run.conversation.tool_schemas if one.name == call.name]
+            known = self.schemas[call.name] = schema_of(stated)
+        return known
 
     def _expected_values(self, turn: ToolTurn, judged: Mapping[int, ToolCall]) -> dict[str, Sequence[JSON]]:
         """The golden values of a call that never came, and what this run's own calls put in their place.
@@ -183,7 +192,8 @@ class _Evaluation:
     ) -> TurnVerdict:
         lifting, explainer = self._means(turn)
         links = self.links[turn.turn_no]
-        comparer = ArgumentComparer(self.oracle.same, turn.match, lifting.expectation(links), turn.threshold)
+        expectation = lifting.expectation(links)
+        comparer = ArgumentComparer(self.oracle.same, turn.match, expectation, turn.threshold, self._schema(call))
         checks = ActionChecks(self.run.dialog, turn, call, comparer, explainer).all()
         checks += self._further(TurnKind.TOOL, expected_call(turn), call=call)
         cause = blocked

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
+from aem_monitor.attribution.graph import Echo, Hole, Lift, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
-from aem_monitor.golden.reference import JSONPath
+from aem_monitor.golden.reference import JSONPath, spoken
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis
@@ -102,6 +102,7 @@ class Explainer:
             if (real := self._argument(echo)) is not NOT_CAPTURED
             and self._oracle.same(difference.actual, real).equivalent
         ]
+        traced += self._woven(difference)
         if not traced and not any(self._has_golden(lift) for lift in lifts):
             traced = self._only_upstream(difference)
         return _explained(traced) or self._uncaptured(lifts)
@@ -167,6 +168,28 @@ class Explainer:
         parts = {number: evidence.covers(name) & left for number, evidence in failed.items()}
         covered = frozenset[int]().union(*parts.values())
         return {number for number, part in parts.items() if part} if left <= covered else None
+
+    def _woven(self, difference: Difference) -> list[int]:
+        """The failed turns whose real values make the text what it is, in the place of the golden ones."""
+        template = self._links.templates.get(difference.path)
+        if template is None or not isinstance(difference.actual, str):
+            return []
+        for text, turns in template.fillings(self._parts):
+            if turns and self._oracle.same(difference.actual, text).equivalent:
+                return sorted(turns)
+        return []
+
+    def _parts(self, hole: Hole) -> list[tuple[str, int | None]]:
+        """What may stand in a hole: the golden form, a passed turn's value, or a failed one's, which is then named."""
+        found: list[tuple[str, int | None]] = []
+        for lift in hole.lifts:
+            outcome = self._outcomes.get(lift.turn_no)
+            blamed = lift.turn_no if lift.turn_no in self._failed else None
+            if outcome is not None:
+                found += [(spoken(value), blamed) for value in outcome.real(lift.paths)]
+        if hole.golden is not None:
+            found = [(hole.golden, None), *(part for part in found if part[0] != hole.golden)]
+        return found
 
     def _came_from(self, lift: Lift, actual: JSON) -> bool:
         outcome = self._failed.get(lift.turn_no)

@@ -4,14 +4,19 @@ Computed once per dialog and version, from the dialog alone. A *lift* ties one e
 golden result that it was taken from, so that a run's own value can stand in for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, product
+from typing import Final
 
 from aem_monitor.golden.dialog import AgentTurn, Dialog, ToolTurn, UserTurn
-from aem_monitor.golden.reference import JSONPath, Reference, references_in
+from aem_monitor.golden.reference import JSONPath, Reference, references_in, spoken
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses import facts
 from aem_monitor.scoring.values import Fact, ValueContext, occurrences, trivial
+
+_MOST_FILLINGS: Final = 64
+"""Fillings of one text that are tried: more come about only where one value stands at many places of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +40,59 @@ class Echo:
 
 
 @dataclass(frozen=True, slots=True)
+class Hole:
+    """A part of a text, from ``start`` to ``end``, that is lifted. ``golden``: its golden form, None if not known."""
+
+    start: int
+    end: int
+    golden: str | None
+    lifts: tuple[Lift, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """An expected text into which values of earlier results are woven: "Meeting ID: 4711", "1319.43 - 302.67".
+
+    Where the run's own result is another one, so is the text that is expected; where an earlier turn failed, the text
+    may inherit that turn's real values.
+    """
+
+    text: str
+    holes: tuple[Hole, ...]
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the author wrote references into the text."""
+        return any(lift.explicit for hole in self.holes for lift in hole.lifts)
+
+    def filled(self, parts: Sequence[str]) -> str:
+        """The text with ``parts`` in its holes."""
+        out, at = "", 0
+        for hole, part in zip(self.holes, parts, strict=True):
+            out += self.text[at : hole.start] + part
+            at = hole.end
+        return out + self.text[at:]
+
+    def fillings(self, choices: Callable[[Hole], Sequence[tuple[str, int | None]]]) -> Iterator[tuple[str, set[int]]]:
+        """Texts that come about from what each hole may hold, each with the turns named beside the parts taken."""
+        for chosen in islice(product(*map(choices, self.holes)), _MOST_FILLINGS):
+            yield self.filled([part for part, _ in chosen]), {turn for _, turn in chosen if turn is not None}
+
+
+@dataclass(frozen=True, slots=True)
 class TurnLinks:
     """How one golden turn hangs on earlier ones.
 
     ``declared`` are the turns that the author names, in ``depends_on`` or by reference; ``proven`` those found by
-    values. ``lifts`` and ``echoes`` are keyed by the place of a leaf in the arguments. ``text_lifts`` belong to facts
-    of the reference reply, ``mention_lifts`` and ``mention_echoes`` to the mentions, all by position.
+    values. ``lifts``, ``templates`` and ``echoes`` are keyed by the place of a leaf in the arguments; a text has lifts
+    where it is lifted as a whole or written with references, a template where parts of it are. ``text_lifts`` belong
+    to facts of the reference reply, ``mention_lifts`` and ``mention_echoes`` to the mentions, all by position.
     """
 
     declared: frozenset[int] = frozenset()
     proven: frozenset[int] = frozenset()
     lifts: Mapping[JSONPath, tuple[Lift, ...]] = field(default_factory=dict)
+    templates: Mapping[JSONPath, Template] = field(default_factory=dict)
     echoes: Mapping[JSONPath, tuple[Echo, ...]] = field(default_factory=dict)
     text_lifts: tuple[tuple[Fact, tuple[Lift, ...]], ...] = ()
     mention_lifts: tuple[tuple[Lift, ...], ...] = ()
@@ -66,7 +113,7 @@ def links_of(dialog: Dialog, context: ValueContext) -> dict[int, TurnLinks]:
         if isinstance(turn, UserTurn):
             said.append(turn.text)
             continue
-        finder = _Finder(tuple(earlier), tuple(said), frozenset(turn.dependencies), context)
+        finder = _Finder(dialog, tuple(earlier), tuple(said), frozenset(turn.dependencies), context)
         if isinstance(turn, ToolTurn):
             linked[turn.turn_no] = finder.action(turn)
             earlier.append(turn)
@@ -77,6 +124,7 @@ def links_of(dialog: Dialog, context: ValueContext) -> dict[int, TurnLinks]:
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
+    dialog: Dialog
     earlier: tuple[ToolTurn, ...]
     said: tuple[str, ...]
     declared: frozenset[int]
@@ -84,16 +132,20 @@ class _Finder:
 
     def action(self, turn: ToolTurn) -> TurnLinks:
         lifts: dict[JSONPath, tuple[Lift, ...]] = {}
+        templates: dict[JSONPath, Template] = {}
         echoes: dict[JSONPath, tuple[Echo, ...]] = {}
         for path, value in leaves(turn.args):
             found = self.lifts(value)
             if found:
                 lifts[path] = found
+            if isinstance(value, str) and (template := self.template(value, found)).holes:
+                templates[path] = template
             same = self.echoes(value)
             if same:
                 echoes[path] = same
         proven = {lift.turn_no for found in lifts.values() for lift in found}
-        return TurnLinks(self.declared, frozenset(proven - self.declared), lifts, echoes)
+        proven |= {lift.turn_no for one in templates.values() for hole in one.holes for lift in hole.lifts}
+        return TurnLinks(self.declared, frozenset(proven - self.declared), lifts, templates, echoes)
 
     def reply(self, turn: AgentTurn) -> TurnLinks:
         text = tuple(
@@ -125,6 +177,27 @@ class _Finder:
         ]
         declared = [lift for lift in found if lift.turn_no in self.declared]
         return tuple(declared or found)
+
+    def template(self, text: str, whole: tuple[Lift, ...]) -> Template:
+        """The parts of a text that are lifted. A text that is lifted as a whole has none but its references."""
+        holes: list[Hole] = []
+        if "${" in text:
+            at = 0
+            for reference in references_in(text):
+                start = text.index(reference.text, at)
+                at = start + len(reference.text)
+                if len(reference.text) < len(text):
+                    holes.append(Hole(start, at, self._golden(reference.text), (_explicit(reference),)))
+        elif not whole:
+            found = ((fact, self.lifts(fact.text)) for fact in facts(text, self.context))
+            holes = [Hole(fact.start, fact.end, fact.text, lifts) for fact, lifts in found if lifts]
+        return Template(text, tuple(holes))
+
+    def _golden(self, reference: str) -> str | None:
+        try:
+            return spoken(self.dialog.golden_form(reference))
+        except LookupError:
+            return None
 
     def echoes(self, value: JSON) -> tuple[Echo, ...]:
         if trivial(value):

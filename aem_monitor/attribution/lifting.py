@@ -8,7 +8,7 @@ captured, the check is not scored.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aem_monitor.attribution.graph import Lift, TurnLinks
+from aem_monitor.attribution.graph import Lift, Template, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.golden.dialog import Dialog
 from aem_monitor.golden.reference import JSONPath, Reference, fill, references_of, spoken
@@ -68,6 +68,17 @@ class Lifting:
         lifted = self.lift(golden, lifts)
         return tuple(spoken(value) for value in lifted.values), lifted.cause
 
+    def woven(self, template: Template) -> Lifted:
+        """The same for a text whose parts were taken from results: with this run's own parts where they are others."""
+        parts: list[str] = []
+        cause: NotScored | None = None
+        for hole in template.holes:
+            golden = template.text[hole.start : hole.end]
+            values, why = self.text(golden, hole.lifts)
+            cause = cause or why
+            parts.append(golden if golden in values or not values else values[0])
+        return Lifted((template.filled(parts),), cause)
+
     def _explicit(self, golden: JSON, lifts: tuple[Lift, ...]) -> Lifted:
         forms: list[JSON] = []
         cause: NotScored | None = None
@@ -113,11 +124,17 @@ class LiftedExpectation:
 
     def alternatives(self, path: JSONPath, golden: JSON) -> tuple[JSON, ...]:
         """The run's own value, or the golden one, as the outcome of the turn that it came from demands."""
-        return self.lifting.lift(golden, self._lifts(path, golden)).values
+        return self._lifted(path, golden).values
 
     def cause(self, path: JSONPath, golden: JSON) -> NotScored | None:
         """Why a leaf that met none of the alternatives is not to be judged."""
-        return self.lifting.lift(golden, self._lifts(path, golden)).cause
+        return self._lifted(path, golden).cause
+
+    def _lifted(self, path: JSONPath, golden: JSON) -> Lifted:
+        template = self.links.templates.get(path)
+        if template is not None and not template.explicit:
+            return self.lifting.woven(template)
+        return self.lifting.lift(golden, self._lifts(path, golden))
 
     def _lifts(self, path: JSONPath, golden: JSON) -> tuple[Lift, ...]:
         found = self.links.lifts.get(path)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from aem_monitor.model.conversation import NOT_CAPTURED
+from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis, NotScored
 from tests.playing import Call, agent, entry, exchange, golden, judged, tool, user, words
 
@@ -317,3 +318,56 @@ def test_a_call_without_arguments_that_never_came_is_not_called() -> None:
     dialog = golden([user("Go"), tool(1, "reset"), agent(2, "Done.")])
     result = judged(dialog, exchange("Go", [Call("wipe")], "Done."))
     assert words(result)[1] == "root tool_mismatch not_called"
+
+
+SALES = golden(
+    [
+        user(ASK),
+        tool(1, "query_sales", {"metric": "revenue", "limit": 100}, result={"total": 7}),
+        agent(2, "Seven.", must_mention=["7"]),
+    ]
+)
+SALES_SCHEMA = {
+    "query_sales": {
+        "properties": {
+            "metric": {"type": "string", "enum": ["revenue", "net revenue", "profit"]},
+            "limit": {"type": "integer", "default": 100},
+            "group_by": {"type": ["string", "null"]},
+            "currency": {"type": "string"},
+        },
+        "required": ["metric", "group_by"],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("args", "with_schema", "without"),
+    [
+        ({"metric": "revenue"}, "pass", "root missing_parameters"),
+        ({"metric": "revenue", "limit": 100, "group_by": None}, "pass", "root extra_parameters"),
+        ({"metric": "revenue", "limit": 100, "group_by": "region"}, "root extra_parameters", "root extra_parameters"),
+        ({"metric": "revenue", "limit": 100, "currency": None}, "root extra_parameters", "root extra_parameters"),
+        ({"limit": 100}, "root missing_parameters", "root missing_parameters"),
+    ],
+)
+def test_the_tools_schema_knows_what_leaving_an_argument_out_means(
+    args: dict[str, JSON], with_schema: str, without: str
+) -> None:
+    live = exchange(ASK, [Call("query_sales", args, {"total": 7})], "7")
+    assert words(judged(SALES, live, schemas=SALES_SCHEMA))[1] == with_schema
+    assert words(judged(SALES, live))[1] == without
+
+
+def test_what_a_dialog_says_of_optional_arguments_goes_before_the_schema() -> None:
+    dialog = golden(
+        [user(ASK), tool(1, "query_sales", {"metric": "revenue"}), agent(2, "Seven.")],
+        tools={"query_sales": {"optional_args": {"limit": {"default": 5}}}},
+    )
+    live = exchange(ASK, [Call("query_sales", {"metric": "revenue", "limit": 100})], "Seven.")
+    assert words(judged(dialog, live, schemas=SALES_SCHEMA))[1] == "root extra_parameters"
+
+
+def test_another_member_of_a_closed_set_is_wrong_however_alike() -> None:
+    live = exchange(ASK, [Call("query_sales", {"metric": "net revenue", "limit": 100}, {"total": 7})], "7")
+    checks = [check for check in entry(judged(SALES, live, schemas=SALES_SCHEMA), 1).checks if check.field == "metric"]
+    assert [(check.passed, check.rule) for check in checks] == [(False, "enum")]

@@ -136,9 +136,10 @@ Changes = Mapping[str, str]
 
 
 def changed(value: Any, changes: Changes) -> Any:
-    """A JSON value in which every changed value stands in its new form, alone or within a text."""
+    """A JSON value in which every changed value stands in its new form, alone, within a text or as a key."""
     if isinstance(value, Mapping):
-        return {key: changed(item, changes) for key, item in value.items()}
+        # Results that list things by their id have it as a key, too.
+        return {changes.get(key, key): changed(item, changes) for key, item in value.items()}
     if isinstance(value, list):
         return [changed(item, changes) for item in value]
     if isinstance(value, str):

@@ -10,7 +10,8 @@ from typing import Final, TextIO
 from rich.text import Text
 
 from aem_monitor.cli.errormap import LEGEND, print_error_map
-from aem_monitor.cli.report import print_releases, print_side_by_side
+from aem_monitor.cli.report import print_releases
+from aem_monitor.cli.sidebyside import print_side_by_side
 from aem_monitor.cli.tables import console
 from aem_monitor.demo.monitor import NOT_ALLOWED, Monitor, default_metrics_port
 from aem_monitor.demo.recordings import CANARY, ENVIRONMENT, Recording

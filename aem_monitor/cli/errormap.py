@@ -44,11 +44,11 @@ def print_error_map(result: RunResult, stream: TextIO) -> None:
     )
     target = console(stream)
     target.print(Text(shown(title), style="bold"), soft_wrap=True)
-    widest = max((len(_what(turn)) for turn in result.turns), default=0)
+    widest = max((len(what(turn)) for turn in result.turns), default=0)
     for turn, (signs, below) in zip(result.turns, _rails(result.turns), strict=True):
         number = turn.turn_no if turn.turn_no is not None else "+"
         lead = f"{signs} {number!s:>3}  "
-        head = f"{lead}{_what(turn):<{widest}}  {turn_word(turn)}"
+        head = f"{lead}{what(turn):<{widest}}  {turn_word(turn)}"
         faults = [f"{below:<{len(lead)}}{fault}" for fault in _faults(turn)]
         for line in (head, *faults):
             target.print(Text(shown(line).rstrip(), style=_STYLES.get(turn.success, "")), soft_wrap=True)
@@ -79,7 +79,8 @@ def _last_blaming(turns: Sequence[TurnVerdict], root: int) -> int:
     return max((index for index, turn in enumerate(turns) if index > root and number in turn.blames), default=root)
 
 
-def _what(turn: TurnVerdict) -> str:
+def what(turn: TurnVerdict) -> str:
+    """The expected call of a turn, the made one of an extra entry, or ``reply``."""
     if turn.tool is None:
         return "reply"
     name = turn.tool if turn.action is None else f"{turn.tool}.{turn.action}"
@@ -99,10 +100,11 @@ def _faults(turn: TurnVerdict) -> list[str]:
 def _told(check: Check, turn: TurnVerdict) -> str:
     numbers = ", ".join(map(str, check.explained_by))
     came = f" (from turn {numbers})" if numbers else ""
-    return f"{_fault(check, turn)}{came}"
+    return f"{fault(check, turn)}{came}"
 
 
-def _fault(check: Check, turn: TurnVerdict) -> str:
+def fault(check: Check, turn: TurnVerdict) -> str:
+    """What a failing check found, in a few words."""
     expected, actual = (shown_value(value, _WIDEST) or "nothing" for value in (check.expected, check.actual))
     special = _SPECIAL_CALLS.get(turn.detail) if turn.detail is not None and check.subject == "tool" else None
     if special is not None:

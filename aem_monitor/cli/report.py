@@ -62,17 +62,6 @@ def print_failures(results: Sequence[RunResult], stream: TextIO) -> None:
         stream.write("\n")
 
 
-def print_side_by_side(results: Sequence[RunResult], stream: TextIO) -> None:
-    """One row a dialog, one column a release: how many runs were right, and what broke in the others."""
-    releases = list(dict.fromkeys(result.release or "unknown" for result in results))
-    cells: dict[str, dict[str, list[RunResult]]] = {}
-    for result in results:
-        cells.setdefault(result.dialog, {}).setdefault(result.release or "unknown", []).append(result)
-    rows = [(dialog, *(_cell(of.get(release, [])) for release in releases)) for dialog, of in cells.items()]
-    print_table(("dialog", *releases), rows, stream, title="Releases side by side")
-    stream.write("\n")
-
-
 def story(result: RunResult) -> str:
     """A failing run in a sentence: where it broke first, and what only followed from that."""
     turn = first_root(result)
@@ -127,28 +116,6 @@ def shown_value(value: JSON, widest: int = _WIDEST_VALUE) -> str | None:
     text = value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
     text = " ".join(text.split())
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
-
-
-def _cell(runs: Sequence[RunResult]) -> str | None:
-    if not runs:
-        return None
-    right = sum(run.test_pass is True for run in runs)
-    lines = [f"{right} of {len(runs)} right"]
-    for run in runs:
-        if run.test_pass is False:
-            told = f"{counted(run.root_cause_count, 'root cause')}, {counted(run.cascading_count, 'cascade')}"
-            lines.append(f"{run.conversation_id or run.conversation_key}: {told}")
-            lines += [f"  {_broke(turn)}" for turn in run.turns if turn.root_cause]
-    return "\n".join(lines)
-
-
-def _broke(turn: TurnVerdict) -> str:
-    expected, got = _expected_and_got(turn)
-    number = f"turn {turn.turn_no}" if turn.turn_no is not None else "a call"
-    where = _where(turn)
-    if turn.kind is not TurnKind.TOOL:
-        return f"{number}, the reply: {_reason(turn)}"
-    return f"{number}, {f'{where}: ' if where else ''}expected {_quoted(expected)}, got {_quoted(got)}"
 
 
 def _release_row(release: str, model: str, runs: Sequence[RunResult]) -> Sequence[object]:
@@ -209,7 +176,6 @@ __all__ = [
     "print_failures",
     "print_releases",
     "print_report",
-    "print_side_by_side",
     "shown_value",
     "story",
     "turn_word",

@@ -66,12 +66,12 @@ def test_the_releases_stand_side_by_side_with_what_broke_in_each_dialog(screen: 
     assert "dialog 2026.11.1 2026.11.2" in screen
     assert (
         "sales-report 2 of 2 right 1 of 2 right canary-sales-3: 1 root cause, 3 cascades "
-        "turn 2, reports.FilterData(metric): expected revenue, got profit"
+        "turn 2, reports.FilterData: metric: expected revenue, got profit"
     ) in screen
     assert (
         "canary-policy-3: 2 root causes, 1 cascade "
-        "turn 1, documents.Fetch(document): expected travel-policy-2026, got travel-policy-2023 "
-        "turn 3, the reply: inconsistent_response canary-policy-4: 2 root causes, 0 cascades"
+        "turn 1, documents.Fetch: document: expected travel-policy-2026, got travel-policy-2023 "
+        "turn 3, reply: says “Last year 92 percent of all trips kept to it.” canary-policy-4: 2 root causes, 0 cascades"
     ) in screen
 
 

@@ -2,7 +2,7 @@
 
 import io
 
-from aem_monitor.cli.report import print_report, print_side_by_side, story
+from aem_monitor.cli.report import print_report, story
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, RunResult, TurnKind
 from tests.store.results import check, failing, run, turn
 
@@ -55,19 +55,6 @@ def test_a_failing_run_shows_its_first_root_cause_with_expected_and_got() -> Non
     lines = table(wrong_metric())
     assert ["sales-report", "2", "inconsistent_parameter_values", "revenue", "profit", "2"] in lines
     assert ["id", "of", "bad", "in", "reports.FilterData(metric)"] in lines
-
-
-def test_releases_side_by_side_have_a_row_a_dialog_and_say_what_broke() -> None:
-    stream = io.StringIO()
-    print_side_by_side([run("good"), wrong_metric(), run("other", dialog="refund", test_pass=None)], stream)
-    _, head, _, *lines = [line.split() for line in stream.getvalue().splitlines() if line.strip()]
-    assert head == ["dialog", "1.0.0", "2.0.0"]
-    assert lines == [
-        ["sales-report", "1", "of", "1", "right", "0", "of", "1", "right"],
-        ["id", "of", "bad:", "1", "root", "cause,", "2", "cascades"],
-        ["turn", "2,", "reports.FilterData(metric):", "expected", "revenue,", "got", "profit"],
-        ["refund", "0", "of", "1", "right", "-"],
-    ]
 
 
 def test_no_run_is_said_in_words() -> None:

@@ -1,5 +1,6 @@
 """Golden dialogs and conversations in few lines, for tests of what is made of them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from aem_monitor.model.conversation import (
     Exchange,
     Response,
     ToolCall,
+    ToolSchema,
     UserMessage,
 )
 from aem_monitor.model.jsonvalue import JSON
@@ -110,7 +112,8 @@ def exchange(
     )
 
 
-def conversation(*exchanges: Exchange) -> Conversation:
+def conversation(*exchanges: Exchange, schemas: Mapping[str, JSON] | None = None) -> Conversation:
+    """``schemas``: of the arguments of tools, by the names that calls give them."""
     return Conversation(
         key="c",
         conversation_id="c",
@@ -121,6 +124,7 @@ def conversation(*exchanges: Exchange) -> Conversation:
         trace_ids=tuple(trace for one in exchanges for trace in one.trace_ids),
         first_ns=min(one.start_ns for one in exchanges),
         last_ns=max(one.end_ns for one in exchanges),
+        tool_schemas=tuple(ToolSchema(name, json.dumps(schema)) for name, schema in (schemas or {}).items()),
     )
 
 
@@ -128,9 +132,11 @@ def runs(dialog: Dialog, *exchanges: Exchange, gap: int = 1800) -> list[Run]:
     return runs_of(conversation(*exchanges), dialog, same_user_message, gap * SECOND)
 
 
-def judged(dialog: Dialog, *exchanges: Exchange, partial: bool = False) -> RunResult:
+def judged(
+    dialog: Dialog, *exchanges: Exchange, partial: bool = False, schemas: Mapping[str, JSON] | None = None
+) -> RunResult:
     """The result of the one run that the exchanges are."""
-    (run,) = runs(dialog, *exchanges)
+    (run,) = runs_of(conversation(*exchanges, schemas=schemas), dialog, same_user_message, 1800 * SECOND)
     return Judge(SCORER, ScoringSettings()).plan(run, partial).result
 
 

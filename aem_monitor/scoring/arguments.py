@@ -1,9 +1,8 @@
 """Comparing the arguments of a call with those expected: matchers, nested objects, lists, and values at the leaves."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeGuard
+from typing import Final, Protocol
 
 import re2
 
@@ -26,10 +25,13 @@ from aem_monitor.golden.matchers import (
     TimeOfDay,
 )
 from aem_monitor.golden.reference import JSONPath
+from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import NotScored
 from aem_monitor.scoring.align import assign
-from aem_monitor.scoring.values import Comparison, Leeway
+from aem_monitor.scoring.literals import identical, is_list, within
+from aem_monitor.scoring.schemas import UNKNOWN, ValueSchema
+from aem_monitor.scoring.values import Comparison, Leeway, reads_as
 
 _WIDEST_LIST = 200
 """Lists that are longer on either side are compared in order, also where any order is allowed: matching is cubic."""
@@ -108,12 +110,17 @@ class Literally:
 @dataclass(frozen=True, slots=True)
 class ArgumentComparer:
     """Compares the arguments of one expected call. ``same(actual, expected)`` compares two leaves; ``threshold`` is the
-    least similarity of free text in this call, None leaves it to the comparer."""
+    least similarity of free text in this call, None leaves it to the comparer.
+
+    How a value is compared its matcher says, else ``schema``, what is known of the tool's arguments, else what is
+    written in the value.
+    """
 
     same: Same
     match: Mapping[str, Matcher] = field(default_factory=dict)
     expectation: Expectation = field(default_factory=Literally)
     threshold: float | None = None
+    schema: ValueSchema = UNKNOWN
 
     def compare(
         self,
@@ -127,6 +134,11 @@ class ArgumentComparer:
         if isinstance(matcher, Parallel):
             return self._parallel(name, matcher, expected, actual, optional)
         return self._tree((name,), expected[name], actual[name])
+
+    def stands_for(self, name: str, expected: Mapping[str, JSON]) -> bool:
+        """Whether to leave argument ``name`` out is to send what is expected: its default in the schema."""
+        default = self.schema.absent(name)
+        return default is not NOT_CAPTURED and self._tree((name,), expected[name], default).holds
 
     def covered(self) -> frozenset[str]:
         """Arguments that are compared as part of another one."""
@@ -151,25 +163,36 @@ class ArgumentComparer:
         return self._plain(path, expected, actual)
 
     def _plain(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        if self._unordered_by_schema(path) and is_list(expected) and is_list(actual):
+            return self._unordered(path, expected, actual)
+        return self._in_order(path, expected, actual)
+
+    def _in_order(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
         if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-            parts = [
-                self._tree((*path, key), value, actual[key])
-                if key in actual
-                else Agreement(0.0, (Difference((*path, key), value, None, "missing key", missing=True),))
-                for key, value in expected.items()
-            ]
-            return _joined(parts)
-        if _is_list(expected) and _is_list(actual) and len(expected) == len(actual):
+            return _joined([self._property((*path, key), value, actual) for key, value in expected.items()])
+        if is_list(expected) and is_list(actual) and len(expected) == len(actual):
             return _joined(
                 [self._tree((*path, at), a, b) for at, (a, b) in enumerate(zip(expected, actual, strict=True))]
             )
         return self._leaf(path, expected, actual)
 
+    def _property(self, path: JSONPath, expected: JSON, holder: Mapping[str, JSON]) -> Agreement:
+        key = str(path[-1])
+        if key in holder:
+            return self._tree(path, expected, holder[key])
+        default = self.schema.at(path[:-1]).absent(key)
+        if default is not NOT_CAPTURED:
+            filled = self._tree(path, expected, default)
+            if filled.holds:
+                return filled
+        return Agreement(0.0, (Difference(path, expected, None, "missing key", missing=True),))
+
     def _leaf(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
+        known = self.schema.at(path)
         best: Comparison | None = None
         shown = expected
         for alternative in self.expectation.alternatives(path, expected):
-            comparison = self._same(actual, alternative)
+            comparison = self._as_schema_says(known, alternative, actual)
             if comparison.equivalent:
                 return Agreement(comparison.score, uncertain=comparison.uncertain, rule=comparison.rule)
             if best is None:
@@ -181,6 +204,21 @@ class ArgumentComparer:
             return Agreement(0.0, (Difference(path, expected, actual, "nothing to compare with"),))
         difference = Difference(path, shown, actual, best.rule)
         return Agreement(best.score, (difference,), uncertain=best.uncertain, rule=best.rule)
+
+    def _as_schema_says(self, known: ValueSchema, expected: JSON, actual: JSON) -> Comparison:
+        """A member of a closed set is that member; what is of the kind that the schema names is compared as such.
+
+        An expected value that is neither, as one that is written more freely than the tool would have it, is compared
+        by what it says.
+        """
+        if known.members is not None and any(identical(expected, member) for member in known.members):
+            holds = self._is_member(known.members, (expected,), actual)
+            return Comparison(holds, float(holds), False, "enum")
+        kind = known.kind
+        return self._same(actual, expected, kind if kind is not None and reads_as(expected, kind) else None)
+
+    def _unordered_by_schema(self, path: JSONPath) -> bool:
+        return self.schema.at(path).unordered
 
     def _matched(self, matcher: Matcher, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
         if isinstance(matcher, Ignore):
@@ -196,7 +234,7 @@ class ArgumentComparer:
             holds = any(identical(actual, value) for value in wanted)
             return Agreement(1.0) if holds else self._unless_unknown(path, wanted[0], actual, "not identical")
         if isinstance(matcher, Number):
-            holds = any(_within(actual, value, matcher) for value in wanted)
+            holds = any(within(actual, value, matcher.number) for value in wanted)
             return Agreement(1.0) if holds else self._unless_unknown(path, wanted[0], actual, "outside the tolerance")
         if isinstance(matcher, FreeText):
             return self._free_text(matcher, path, wanted, actual)
@@ -212,7 +250,7 @@ class ArgumentComparer:
             judged = [_judged(comparison, path, value, actual) for value, comparison in compared]
             best = max(judged, key=lambda one: (one.holds, one.score))
             return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
-        return self._plain(path, expected, actual)
+        return self._in_order(path, expected, actual)
 
     def _free_text(self, matcher: FreeText, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
         """A threshold of its own is about likeness alone: what a guard refuses stays refused."""
@@ -222,13 +260,16 @@ class ArgumentComparer:
         return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
 
     def _member(self, matcher: Member, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
-        """The golden member as written, or in other spelling if no other member is written or spelt so."""
-        members = [*wanted, *matcher.enum]
-        named = [member for member in members if identical(actual, member)] or [
-            member for member in members if self._same(actual, member, "identifier").equivalent
-        ]
-        holds = bool(named) and all(any(identical(member, value) for value in wanted) for member in named)
+        holds = self._is_member(matcher.enum, wanted, actual)
         return Agreement(1.0, rule="enum") if holds else self._unless_unknown(path, wanted[0], actual, "enum")
+
+    def _is_member(self, members: Sequence[JSON], wanted: Sequence[JSON], actual: JSON) -> bool:
+        """The golden member as written, or in other spelling if no other member is written or spelt so."""
+        every = [*wanted, *members]
+        named = [member for member in every if identical(actual, member)] or [
+            member for member in every if self._same(actual, member, "identifier").equivalent
+        ]
+        return bool(named) and all(any(identical(member, value) for value in wanted) for member in named)
 
     def _unless_unknown(self, path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:
         cause = self.expectation.cause(path, expected)
@@ -237,13 +278,13 @@ class ArgumentComparer:
         return Agreement(0.0, (Difference(path, expected, actual, rule),), rule=rule)
 
     def _unordered(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
-        if not _is_list(expected) or not _is_list(actual):
-            return self._plain(path, expected, actual)
+        if not is_list(expected) or not is_list(actual):
+            return self._in_order(path, expected, actual)
         return self._matched_rows(path, list(expected), list(actual))
 
     def _matched_rows(self, path: JSONPath, expected: Sequence[JSON], actual: Sequence[JSON]) -> Agreement:
         if max(len(expected), len(actual), 1) > _WIDEST_LIST:
-            return self._plain(path, expected, actual)
+            return self._in_order(path, expected, actual)
         cells = {
             (i, j): self._plain((*path, i), row, other)
             for i, row in enumerate(expected)
@@ -281,9 +322,9 @@ class ArgumentComparer:
                 0.0, tuple(Difference((key,), expected[key], None, "missing", missing=True) for key in lost)
             )
         columns = [[side.get(key) for key in names] for side in (expected, actual)]
-        if not all(_is_list(column) for side in columns for column in side):
+        if not all(is_list(column) for side in columns for column in side):
             return _joined([self._plain((key,), expected.get(key), actual.get(key)) for key in names])
-        lengths = [{len(column) for column in side if _is_list(column)} for side in columns]
+        lengths = [{len(column) for column in side if is_list(column)} for side in columns]
         if any(len(widths) > 1 for widths in lengths):
             return Agreement(
                 0.0, (Difference((name,), expected[name], actual[name], "parallel lists differ in length"),)
@@ -316,43 +357,6 @@ def _leeway(matcher: Matcher) -> Leeway | None:
     elif isinstance(matcher, PointInTime):
         allowed = matcher.moment
     return Leeway(allowed.tolerance, allowed.zone) if isinstance(allowed, TimeLeeway) else None
-
-
-def identical(a: JSON, b: JSON) -> bool:
-    """Equal as JSON: 1 and 1.0 are equal, true and 1 are not."""
-    if isinstance(a, bool) or isinstance(b, bool):
-        return isinstance(a, bool) and isinstance(b, bool) and a == b
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(identical(value, b[key]) for key, value in a.items())
-    if _is_list(a) and _is_list(b):
-        return len(a) == len(b) and all(identical(x, y) for x, y in zip(a, b, strict=True))
-    return a == b
-
-
-def _within(actual: JSON, expected: JSON, matcher: Number) -> bool:
-    a, b = _number(actual), _number(expected)
-    if a is None or b is None:
-        return False
-    distance = abs(a - b)
-    tolerance = matcher.number
-    slack = 1e-9 * max(abs(a), abs(b))  # 0.1 + 0.2 is within 0.3
-    return (tolerance.abs is not None and distance <= tolerance.abs + slack) or (
-        tolerance.rel is not None and distance <= tolerance.rel * abs(b) + slack
-    )
-
-
-def _number(value: JSON) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _is_list(value: JSON) -> TypeGuard[Sequence[JSON]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
 
 
 def _judged(comparison: Comparison, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:

@@ -1,5 +1,6 @@
 """Verdicts of runs: what passes, what breaks first, and what only inherits the break."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -327,7 +328,7 @@ SALES = golden(
         agent(2, "Seven.", must_mention=["7"]),
     ]
 )
-SALES_SCHEMA = {
+SALES_SCHEMA: Mapping[str, JSON] = {
     "query_sales": {
         "properties": {
             "metric": {"type": "string", "enum": ["revenue", "net revenue", "profit"]},

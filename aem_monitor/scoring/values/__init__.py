@@ -3,6 +3,7 @@
 from aem_monitor.scoring.values.compare import compare_values
 from aem_monitor.scoring.values.context import KINDS, Comparison, Leeway, ValueContext
 from aem_monitor.scoring.values.forms import Agreement, Fact
+from aem_monitor.scoring.values.kinds import reads_as
 from aem_monitor.scoring.values.moments import compare_with_leeway
 from aem_monitor.scoring.values.occurrence import Path, occurrences, trivial
 
@@ -17,5 +18,6 @@ __all__ = [
     "compare_values",
     "compare_with_leeway",
     "occurrences",
+    "reads_as",
     "trivial",
 ]

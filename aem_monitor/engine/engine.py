@@ -22,7 +22,14 @@ from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.engine.timing import Moment, Timing
 from aem_monitor.engine.watermark import Watermark
 from aem_monitor.errors import StoreError
-from aem_monitor.ingest.batch import Batch, EngineInput, Partition, PartitionsAssigned, PartitionsRevoked
+from aem_monitor.ingest.batch import (
+    Batch,
+    EngineInput,
+    Partition,
+    PartitionsAssigned,
+    PartitionsDropped,
+    PartitionsRevoked,
+)
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.pipeline import Pipeline
 
@@ -69,6 +76,8 @@ class Engine:
         elif isinstance(item, PartitionsAssigned):
             for topic, partition in item.partitions:
                 self._watermark.assign(f"{topic}/{partition}", now)
+        elif isinstance(item, PartitionsDropped):
+            self._held.offsets.drop(item.partitions)
         else:
             self._revoke(item)
 
@@ -76,6 +85,11 @@ class Engine:
         """The item could not be taken in before the end: what it came from must keep it."""
         if isinstance(item, Batch) and item.position is not None:
             self._held.offsets.abandon(item.position)
+
+    def pass_over(self, item: EngineInput) -> None:
+        """The item cannot be taken in, now or ever: it is done with."""
+        if isinstance(item, Batch) and item.position is not None:
+            self._held.offsets.received(item.position)
 
     def _revoke(self, item: PartitionsRevoked) -> None:
         for topic, partition in item.partitions:
@@ -90,6 +104,16 @@ class Engine:
     def releasable(self) -> Mapping[Partition, int]:
         """Partitions whose offsets have become free since the last call."""
         return self._held.offsets.releasable()
+
+    def needed_by_runs(self) -> set[Partition]:
+        """The partitions that hold something of an open run, or of what has not been looked at yet."""
+        traces = set(self._held.dirty)
+        for cell in self._held.cells:
+            if cell.dirty:
+                traces.update(cell.traces)
+            runs = [state for opened in cell.conversations for state in opened.runs if not state.is_final]
+            traces.update(trace_id for state in runs for trace_id in state.run.trace_ids)
+        return {partition for trace_id in traces for partition in self._held.offsets.partitions_of(trace_id)}
 
     # Time
 
@@ -280,7 +304,8 @@ class Engine:
     def drain(self, now: float) -> None:
         """Before the process ends: nothing that no log still holds may be lost.
 
-        Runs from Kafka are left to whoever reads their offsets next. Runs from elsewhere are scored as far as they go.
+        Runs from Kafka are left to whoever reads their offsets next, those in the journal to the next process. Runs
+        from elsewhere are scored as far as they go.
         """
 
         def lost_otherwise(state: RunState) -> bool:

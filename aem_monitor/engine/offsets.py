@@ -1,8 +1,9 @@
-"""Which Kafka offsets may be committed: nothing that an unfinished trace still needs."""
+"""Which Kafka offsets may be committed, and which segments of the journal deleted: nothing that an unfinished trace
+still needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from aem_monitor.ingest.batch import Partition, Position
+from aem_monitor.ingest.batch import JOURNAL, Partition, Position
 
 _ABANDONED = ""
 """Stands for a message that was received and could not be taken in; no trace has this id."""
@@ -64,10 +65,29 @@ class OffsetTracker:
         traces.discard(_ABANDONED)
         return traces
 
+    def drop(self, partitions: Iterable[Partition]) -> None:
+        """Forget partitions from which nothing can be read again.
+
+        A trace that loses a part holds nothing else either: read again, the rest of it would be taken for the whole.
+        """
+        for partition in partitions:
+            self._next.pop(partition, None)
+            self._released.pop(partition, None)
+            self.let_go(list(self._held.get(partition, ())))
+            self._held.pop(partition, None)
+            self._changed.discard(partition)
+
+    def partitions_of(self, trace_id: str) -> Collection[Partition]:
+        """The partitions that the trace holds."""
+        return self._of_trace.get(trace_id, ())
+
     @property
     def positions(self) -> Mapping[Partition, int]:
-        """Per partition the offset that was last released: all below it is done."""
-        return dict(self._released)
+        """Per Kafka partition the offset that was last released: all below it is done.
+
+        The journal has no rows in the store: what is still in it when a process starts is read again.
+        """
+        return {partition: offset for partition, offset in self._released.items() if partition[0] != JOURNAL}
 
     def releasable(self) -> Mapping[Partition, int]:
         """Partitions whose lowest needed offset has risen since the last call, with that offset."""

@@ -31,8 +31,9 @@ class Watermark:
         self._wall_idle = wall_idle
 
     def assign(self, sender: str, now: float) -> None:
-        """A sender that is known to exist and has sent nothing yet holds event time back until it is idle."""
-        self._senders.setdefault(sender, _Sender(0, now))
+        """A sender that is known to exist and has sent nothing yet holds event time back until it is idle, counted from
+        the last call."""
+        self._senders.setdefault(sender, _Sender(0, now)).heard_at = now
 
     def forget(self, sender: str) -> None:
         """The sender is gone (a revoked partition)."""

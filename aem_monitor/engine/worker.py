@@ -150,10 +150,13 @@ class EngineThread:
                 self._alive_at = time.monotonic()
                 if self._stopping.wait(_STORE_RETRY_SECONDS):
                     self._engine.abandon(item)
-                    _LOG.error("The store is down at shutdown; queued input is left to Kafka, that of OTLP is lost")
+                    _LOG.error(
+                        "The store is down at shutdown; queued input is left to Kafka or the journal, or is lost"
+                    )
                     return
             except Exception:  # noqa: BLE001 - logged and counted there
                 self._failed("ingest")
+                self._engine.pass_over(item)
                 return
             else:
                 return

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from aem_monitor.model.span import LogRecord, Span
 
 Partition: TypeAlias = tuple[str, int]
-"""A Kafka topic partition: (topic, partition)."""
+"""What can be read again from an offset on: a Kafka topic partition (topic, partition), or a segment of the journal
+(``JOURNAL``, number)."""
+
+JOURNAL: Final = "otlp:journal"
+"""Stands for a topic where a position is one in the journal; Kafka allows no colon in a topic's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a Kafka message stands."""
+    """Where a Kafka message, or a record of the journal, stands."""
 
     topic: str
     partition: int
@@ -78,7 +82,14 @@ class PartitionsAssigned:
     partitions: tuple[Partition, ...]
 
 
-EngineInput: TypeAlias = Batch | PartitionsRevoked | PartitionsAssigned
+@dataclass(frozen=True, slots=True)
+class PartitionsDropped:
+    """Segments of the journal that were deleted: nothing can be read from them again, and nobody else will."""
+
+    partitions: tuple[Partition, ...]
+
+
+EngineInput: TypeAlias = Batch | PartitionsRevoked | PartitionsAssigned | PartitionsDropped
 
 Submit: TypeAlias = Callable[[EngineInput, float], bool]
 """``submit(item, timeout_seconds)``: puts an item into the engine's bounded queue; False when it stayed full."""

@@ -18,6 +18,7 @@ class Refused(StrEnum):
     SLOW_CLIENT = "slow_client"
     ABORTED = "aborted"
     OVERLOADED = "overloaded"
+    JOURNAL = "journal"
     INTERNAL = "internal"
 
 

@@ -1,12 +1,12 @@
 """The OTLP/HTTP endpoint as an ASGI application: one request in, one answer out.
 
-Source: OTLP specification 1.11, "OTLP/HTTP". Decompression and decoding run in worker threads; the event loop only
-moves bytes, so that one large or slow request does not hold up the others.
+Source: OTLP specification 1.11, "OTLP/HTTP". Decompression and decoding run in worker threads, waiting for the disk in
+others; the event loop only moves bytes, so that one large or slow request does not hold up the others.
 """
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import anyio
@@ -15,44 +15,39 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from aem_monitor.errors import DecodeError, TooLargeError
-from aem_monitor.ingest.batch import Decoded
+from aem_monitor.errors import DecodeError, NotTakenError, TooLargeError
 from aem_monitor.ingest.causes import Refused, Skipped
-from aem_monitor.ingest.inflate import gunzip
 from aem_monitor.ingest.limits import Limits
-from aem_monitor.ingest.otlp_json import decode_logs_json, decode_traces_json
-from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
+from aem_monitor.ingest.otlp_door import OtlpDoor
 from aem_monitor.ingest.otlp_reply import ContentType, RpcCode, logs_success, status_body, trace_success
+from aem_monitor.ingest.otlp_request import OtlpRequest, Signal
 from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.journal.journal import Ticket
 
 Count: TypeAlias = Callable[[str, int], None]
 """``count(cause, number)`` for whole requests that were refused; called from several threads."""
-
-Deliver: TypeAlias = Callable[[str, Decoded], bool]
-"""``deliver(peer, decoded)``: hands decoded telemetry on; False when the queue stayed full. May block a little."""
 
 _RETRY_AFTER_SECONDS: Final = "5"
 _DISCARDED_SECONDS: Final = 5.0
 _DECODERS: Final = 2
 """Requests decoded at once. The interpreter runs one at a time anyway; a second one covers waiting for the queue."""
 
+_WAITING: Final = 32
+"""Requests that wait for the disk at once; they share its flushes."""
+
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
-    decode: dict[ContentType, Callable[[bytes, Limits, Prefilter], Decoded]]
+    name: Signal
     success: Callable[[int, str, ContentType], bytes]
     what: str
 
 
 _SIGNALS: Final = {
-    "/v1/traces": _Signal(
-        {ContentType.PROTOBUF: decode_traces_proto, ContentType.JSON: decode_traces_json}, trace_success, "spans"
-    ),
-    "/v1/logs": _Signal(
-        {ContentType.PROTOBUF: decode_logs_proto, ContentType.JSON: decode_logs_json}, logs_success, "log records"
-    ),
+    "/v1/traces": _Signal("traces", trace_success, "spans"),
+    "/v1/logs": _Signal("logs", logs_success, "log records"),
 }
 
 
@@ -68,9 +63,9 @@ class _Refusal(Exception):  # noqa: N818 - an answer, not a fault; never leaves 
         self.headers = headers or {}
 
 
-def _overloaded(message: str) -> _Refusal:
+def _again(message: str, cause: Refused = Refused.OVERLOADED) -> _Refusal:
     headers = {"Retry-After": _RETRY_AFTER_SECONDS}
-    return _Refusal(Refused.OVERLOADED, 503, RpcCode.UNAVAILABLE, message, headers)
+    return _Refusal(cause, 503, RpcCode.UNAVAILABLE, message, headers)
 
 
 def _too_large(message: str) -> _Refusal:
@@ -84,16 +79,20 @@ class OtlpEndpoint:
     the limit of one; what is over is told to come again.
     """
 
-    def __init__(self, limits: Limits, keep: Prefilter, deliver: Deliver, count: Count, body_seconds: float) -> None:
+    def __init__(
+        self, source: str, limits: Limits, keep: Prefilter, door: OtlpDoor, count: Count, body_seconds: float
+    ) -> None:
         self.closing = False
+        self._source = source
         self._limits = limits
         self._keep = keep
-        self._deliver = deliver
+        self._door = door
         self._count = count
         self._body_seconds = body_seconds
         self._bytes_under_way = 0
         self._max_bytes_under_way = 4 * limits.max_body_bytes
         self._decoders: anyio.CapacityLimiter | None = None
+        self._waiting: anyio.CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; whatever it holds, the connection or at least the process stays usable."""
@@ -140,17 +139,20 @@ class OtlpEndpoint:
             raise _Refusal(Refused.UNSUPPORTED_TYPE, 415, RpcCode.INVALID_ARGUMENT, message)
         zipped = _is_gzip(request)
         if self.closing:
-            raise _overloaded("shutting down")
+            raise _again("shutting down")
         self._check_length(request)
         received = bytearray()
         try:
             await self._receive(request, received)
-            if self._decoders is None:
+            if self._decoders is None or self._waiting is None:
                 self._decoders = anyio.CapacityLimiter(_DECODERS)
+                self._waiting = anyio.CapacityLimiter(_WAITING)
             peer = request.client.host if request.client else "unknown"
-            return await to_thread.run_sync(
-                self._take, signal, content_type, bytes(received), zipped, peer, limiter=self._decoders
-            )
+            export = OtlpRequest(self._source, peer, signal.name, content_type, zipped, bytes(received))
+            response, ticket = await to_thread.run_sync(self._take, signal, export, limiter=self._decoders)
+            if ticket is not None:
+                await to_thread.run_sync(self._keep_on_disk, ticket, limiter=self._waiting)
+            return response
         finally:
             self._bytes_under_way -= len(received)
 
@@ -168,28 +170,36 @@ class OtlpEndpoint:
                     if len(received) > self._limits.max_body_bytes:
                         raise _too_large(f"body is over the limit of {self._limits.max_body_bytes} bytes")
                     if self._bytes_under_way > self._max_bytes_under_way:
-                        raise _overloaded("too many large requests at once")
+                        raise _again("too many large requests at once")
         except TimeoutError:
             message = f"body did not arrive within {self._body_seconds:g} s"
             raise _Refusal(
                 Refused.SLOW_CLIENT, 408, RpcCode.DEADLINE_EXCEEDED, message, {"Connection": "close"}
             ) from None
 
-    def _take(self, signal: _Signal, content_type: ContentType, body: bytes, zipped: bool, peer: str) -> Response:
+    def _take(self, signal: _Signal, request: OtlpRequest) -> tuple[Response, Ticket | None]:
         """Decode and hand on; runs in a worker thread."""
         try:
-            if zipped:
-                body = gunzip(body, self._limits.max_body_bytes)
-            decoded = replace(signal.decode[content_type](body, self._limits, self._keep), size=len(body))
+            decoded = request.decode(self._limits, self._keep)
         except TooLargeError as error:
             raise _too_large(str(error)) from error
         except DecodeError as error:
             raise _Refusal(Refused.MALFORMED, 400, RpcCode.INVALID_ARGUMENT, str(error)) from error
-        if (decoded.seen_spans or decoded.seen_logs) and not self._deliver(peer, decoded):
-            raise _overloaded("nothing is taken in now: the queue is full, or the store cannot be written")
+        try:
+            ticket = self._door.take(request, decoded)
+        except NotTakenError as error:
+            raise _again(str(error), Refused(error.reason)) from error
         rejected = decoded.skipped.get(Skipped.INVALID_ID, 0) + decoded.skipped_logs.get(Skipped.INVALID_ID, 0)
         reason = f"{rejected} {signal.what} without a valid trace and span id"
-        return Response(signal.success(rejected, reason, content_type), media_type=content_type)
+        body = signal.success(rejected, reason, request.content_type)
+        return Response(body, media_type=request.content_type), ticket
+
+    def _keep_on_disk(self, ticket: Ticket) -> None:
+        """Wait for the journal; runs in a worker thread."""
+        try:
+            self._door.keep(ticket)
+        except NotTakenError as error:
+            raise _again(str(error), Refused(error.reason)) from error
 
     async def _discard(self, request: Request) -> None:
         """Read what the client is still sending: a reset connection would hide the answer from it."""

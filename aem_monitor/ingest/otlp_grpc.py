@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 import grpc
@@ -18,34 +18,40 @@ from google.protobuf.duration_pb2 import Duration
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
 
-from aem_monitor.errors import ConfigError, DecodeError, TooLargeError
-from aem_monitor.ingest.batch import Batch, Decoded, Partition, Submit
+from aem_monitor.errors import ConfigError, DecodeError, NotTakenError, TooLargeError
+from aem_monitor.ingest.batch import Partition, Submit
 from aem_monitor.ingest.causes import Refused, Skipped
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.otlp_door import OtlpDoor
 from aem_monitor.ingest.otlp_endpoint import Count
-from aem_monitor.ingest.otlp_proto import decode_logs_proto, decode_traces_proto
 from aem_monitor.ingest.otlp_reply import ContentType, logs_success, trace_success
+from aem_monitor.ingest.otlp_request import OtlpRequest, Signal
 from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.journal.journal import Journal
 
 _LOG = logging.getLogger(__name__)
 
-_SUBMIT_SECONDS: Final = 2.0
 _RETRY_SECONDS: Final = 5
-_THREADS: Final = 4
+_THREADS: Final = 16
+"""Requests under way at once. Most of them wait for the disk, whose flushes they share."""
+
+_WAITING: Final = 64
+"""Requests under way or waiting for a thread; more are refused by grpcio."""
+
 _PEER: Final = re.compile(r"^(?:ipv[46]:)?\[?(?P<host>[^\]]*?)\]?(?::\d+)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class _Signal:
     service: str
-    decode: Callable[[bytes, Limits, Prefilter], Decoded]
+    name: Signal
     success: Callable[[int, str, ContentType], bytes]
     what: str
 
 
 _SIGNALS: Final = (
-    _Signal("opentelemetry.proto.collector.trace.v1.TraceService", decode_traces_proto, trace_success, "spans"),
-    _Signal("opentelemetry.proto.collector.logs.v1.LogsService", decode_logs_proto, logs_success, "log records"),
+    _Signal("opentelemetry.proto.collector.trace.v1.TraceService", "traces", trace_success, "spans"),
+    _Signal("opentelemetry.proto.collector.logs.v1.LogsService", "logs", logs_success, "log records"),
 )
 
 
@@ -63,6 +69,7 @@ class OtlpGrpcSource:
         submit: Submit,
         count: Count,
         *,
+        journal: Journal | None = None,
         key: str = "ingest.otlp_grpc.listen",
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -70,10 +77,9 @@ class OtlpGrpcSource:
         self._port = port
         self._limits = limits
         self._keep = keep
-        self._submit = submit
+        self._door = OtlpDoor(submit, journal, clock)
         self._count = count
         self._key = key
-        self._clock = clock
         self._closing = False
         self._server: grpc.Server | None = None
         self._bound: int | None = None
@@ -98,7 +104,7 @@ class OtlpGrpcSource:
                 # Two processes on one port would each see half of the spans, and neither would say so.
                 ("grpc.so_reuseport", 0),
             ),
-            maximum_concurrent_rpcs=16 * _THREADS,
+            maximum_concurrent_rpcs=_WAITING,
         )
         server.add_generic_rpc_handlers([_service(signal, self._handler(signal)) for signal in _SIGNALS])
         try:
@@ -125,12 +131,14 @@ class OtlpGrpcSource:
         self.stop(timeout)
 
     def release(self, offsets: Mapping[Partition, int]) -> None:
-        """Nothing to do: OTLP cannot send again."""
+        """Nothing to do: OTLP cannot send again, and a journal is told by its owner."""
 
     def _handler(self, signal: _Signal) -> Callable[[bytes, grpc.ServicerContext], bytes]:
-        def export(request: bytes, context: grpc.ServicerContext) -> bytes:
+        def export(message: bytes, context: grpc.ServicerContext) -> bytes:
+            peer = _host(context.peer())
+            request = OtlpRequest(self.name, peer, signal.name, ContentType.PROTOBUF, zipped=False, body=message)
             try:
-                decoded = replace(signal.decode(request, self._limits, self._keep), size=len(request))
+                decoded = request.decode(self._limits, self._keep)
             except TooLargeError as error:
                 self._refuse(context, Refused.TOO_LARGE, grpc.StatusCode.RESOURCE_EXHAUSTED, str(error))
             except DecodeError as error:
@@ -138,24 +146,22 @@ class OtlpGrpcSource:
             except Exception:  # noqa: BLE001 - one request that no decoder foresaw must not be sent again and again
                 _LOG.exception("OTLP request failed unexpectedly")
                 self._refuse(context, Refused.INTERNAL, grpc.StatusCode.INTERNAL, "internal error, see the log")
-            if (decoded.seen_spans or decoded.seen_logs) and not self._deliver(context.peer(), decoded):
-                self._overloaded(context)
+            if self._closing:
+                self._again(context, Refused.OVERLOADED, "shutting down")
+            try:
+                ticket = self._door.take(request, decoded)
+                if ticket is not None:
+                    self._door.keep(ticket)
+            except NotTakenError as error:
+                self._again(context, Refused(error.reason), str(error))
             rejected = decoded.skipped.get(Skipped.INVALID_ID, 0) + decoded.skipped_logs.get(Skipped.INVALID_ID, 0)
             reason = f"{rejected} {signal.what} without a valid trace and span id"
             return signal.success(rejected, reason, ContentType.PROTOBUF)
 
         return export
 
-    def _deliver(self, peer: str, decoded: Decoded) -> bool:
-        if self._closing:
-            return False
-        found = _PEER.match(peer)
-        sender = found["host"] if found else "unknown"
-        return self._submit(Batch(self.name, sender, decoded, self._clock()), _SUBMIT_SECONDS)
-
-    def _overloaded(self, context: grpc.ServicerContext) -> NoReturn:
+    def _again(self, context: grpc.ServicerContext, cause: Refused, message: str) -> NoReturn:
         """Retryable, with a hint when: UNAVAILABLE with RetryInfo, as the specification asks for."""
-        message = "shutting down" if self._closing else "the queue is full, or the store cannot be written"
         retry = RetryInfo(retry_delay=Duration(seconds=_RETRY_SECONDS))
         details = Any()
         details.Pack(retry)
@@ -167,12 +173,17 @@ class OtlpGrpcSource:
                 ("google.rpc.retryinfo-bin", retry.SerializeToString()),
             )
         )
-        self._refuse(context, Refused.OVERLOADED, grpc.StatusCode.UNAVAILABLE, message)
+        self._refuse(context, cause, grpc.StatusCode.UNAVAILABLE, message)
 
     def _refuse(self, context: grpc.ServicerContext, cause: Refused, code: grpc.StatusCode, message: str) -> NoReturn:
         self._count(cause, 1)
         context.abort(code, message)
         raise AssertionError("abort raises")
+
+
+def _host(peer: str) -> str:
+    found = _PEER.match(peer)
+    return found["host"] if found else "unknown"
 
 
 def _service(signal: _Signal, export: Callable[[bytes, grpc.ServicerContext], bytes]) -> grpc.GenericRpcHandler:

@@ -1,6 +1,7 @@
 """OTLP/HTTP as a source: a uvicorn server in a thread of its own.
 
-What was acknowledged and not yet scored is lost when the process dies: OTLP has no offsets to start again from.
+OTLP has no offsets to start again from: without a journal, what was acknowledged and not yet scored is lost when the
+process dies.
 """
 
 import threading
@@ -10,13 +11,12 @@ from typing import Final
 
 from aem_monitor.errors import ConfigError
 from aem_monitor.httpserver import HEADER_SECONDS, START_SECONDS, HttpServer, listen
-from aem_monitor.ingest.batch import Batch, Decoded, Partition, Submit
+from aem_monitor.ingest.batch import Partition, Submit
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.otlp_door import OtlpDoor
 from aem_monitor.ingest.otlp_endpoint import Count, OtlpEndpoint
 from aem_monitor.ingest.prefilter import Prefilter
-
-_SUBMIT_SECONDS: Final = 2.0
-"""How long a request waits for room in the engine's queue; exporters give up after 10 s by default."""
+from aem_monitor.journal.journal import Journal
 
 _BODY_SECONDS: Final = 30.0
 _IDLE_SECONDS: Final = 75
@@ -28,8 +28,9 @@ class OtlpHttpSource:
     """Receives OTLP/HTTP on one address and submits one batch a request.
 
     ``count`` is told of refused requests by cause (``causes.Refused``); what was left out of taken ones is in each
-    batch. The sender of a batch is the peer's address without its port. ``key`` names the setting in errors;
-    ``body_seconds`` bounds how long one body may take to arrive.
+    batch. With a ``journal``, a request is written there before it is acknowledged. The sender of a batch is the peer's
+    address without its port. ``key`` names the setting in errors; ``body_seconds`` bounds how long one body may take to
+    arrive.
     """
 
     name: str = "otlp_http"
@@ -43,6 +44,7 @@ class OtlpHttpSource:
         submit: Submit,
         count: Count,
         *,
+        journal: Journal | None = None,
         key: str = "ingest.otlp_http.listen",
         body_seconds: float = _BODY_SECONDS,
         header_seconds: float = HEADER_SECONDS,
@@ -50,11 +52,10 @@ class OtlpHttpSource:
     ) -> None:
         self._host = host
         self._port = port
-        self._submit = submit
         self._key = key
-        self._clock = clock
         self._header_seconds = header_seconds
-        self._endpoint = OtlpEndpoint(limits, keep, self._deliver, count, body_seconds)
+        door = OtlpDoor(submit, journal, clock)
+        self._endpoint = OtlpEndpoint(self.name, limits, keep, door, count, body_seconds)
         self._server: HttpServer | None = None
         self._thread: threading.Thread | None = None
         self._address: tuple[str, int] | None = None
@@ -102,7 +103,4 @@ class OtlpHttpSource:
             self._thread.join(timeout)
 
     def release(self, offsets: Mapping[Partition, int]) -> None:
-        """Nothing to do: OTLP cannot send again."""
-
-    def _deliver(self, peer: str, decoded: Decoded) -> bool:
-        return self._submit(Batch(self.name, peer, decoded, self._clock()), _SUBMIT_SECONDS)
+        """Nothing to do: OTLP cannot send again, and a journal is told by its owner."""

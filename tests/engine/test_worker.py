@@ -20,6 +20,7 @@ class FakeEngine:
     def __init__(self) -> None:
         self.taken: list[EngineInput] = []
         self.abandoned: list[EngineInput] = []
+        self.passed_over: list[EngineInput] = []
         self.steps: list[str] = []
         self.ingesting: Callable[[EngineInput], None] = lambda _: None
         self.ticking: Callable[[], None] = lambda: None
@@ -31,6 +32,9 @@ class FakeEngine:
 
     def abandon(self, item: EngineInput) -> None:
         self.abandoned.append(item)
+
+    def pass_over(self, item: EngineInput) -> None:
+        self.passed_over.append(item)
 
     def tick(self, now: float) -> None:
         assert now > 0
@@ -150,6 +154,7 @@ def test_a_defect_stops_neither_input_nor_ticks(setting: Setting) -> None:
     eventually(lambda: len(setting.engine.taken) == 1)
     eventually(lambda: setting.errors("tick") >= 2)
     assert setting.errors("ingest") == 1
+    assert setting.engine.passed_over == [batch(0)], "whoever keeps it need not"
     assert setting.worker.problem() is None
 
 

@@ -2,6 +2,7 @@
 
 import socket
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
 import grpc
@@ -20,15 +21,17 @@ LOGS: Final = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 
 
 class _Submitted:
-    """What a source submitted and counted; ``room`` says whether the queue takes a batch."""
+    """What a source submitted and counted; ``room`` says whether the queue takes a batch, ``before`` comes first."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
         self.counted: Counter[str] = Counter()
         self.room = True
+        self.before: Callable[[], object] = lambda: None
 
     def _submit(self, item: EngineInput, timeout: float) -> bool:
         assert isinstance(item, Batch)
+        self.before()
         if self.room:
             self.batches.append(item)
         return self.room
@@ -42,6 +45,7 @@ class Receiver(_Submitted):
 
     def __init__(self, limits: Limits, keep: Prefilter = AGENTS, **options: Any) -> None:
         super().__init__()
+        self.keep = keep
         self.source = OtlpHttpSource("127.0.0.1", 0, limits, keep, self._submit, self._count, **options)
         self.source.start()
         host, port = self.source.address
@@ -67,9 +71,10 @@ class Receiver(_Submitted):
 class GrpcReceiver(_Submitted):
     """A running OTLP/gRPC source."""
 
-    def __init__(self, limits: Limits, keep: Prefilter = AGENTS) -> None:
+    def __init__(self, limits: Limits, keep: Prefilter = AGENTS, **options: Any) -> None:
         super().__init__()
-        self.source = OtlpGrpcSource("127.0.0.1", 0, limits, keep, self._submit, self._count)
+        self.keep = keep
+        self.source = OtlpGrpcSource("127.0.0.1", 0, limits, keep, self._submit, self._count, **options)
         self.source.start()
         self.target = "{}:{}".format(*self.source.address)
         self.channel = grpc.insecure_channel(self.target)

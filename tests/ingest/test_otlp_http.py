@@ -17,8 +17,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from aem_monitor.errors import ConfigError
-from aem_monitor.ingest import otlp_endpoint
-from aem_monitor.ingest.batch import EngineInput
+from aem_monitor.ingest import otlp_request
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
 from tests.ingest.receiver import PROTOBUF, Receiver
@@ -228,7 +227,7 @@ def test_an_unforeseen_failure_is_answered_counted_and_survived(
         raise RuntimeError("secret content")
 
     with monkeypatch.context() as patched, caplog.at_level(logging.CRITICAL + 1):
-        patched.setattr(otlp_endpoint, "gunzip", break_down)
+        patched.setattr(otlp_request, "gunzip", break_down)
         response = receiver.post(gzip.compress(BODY), Content_Encoding="gzip")
     assert (response.status_code, error(response)[0]) == (500, 13)
     assert "secret" not in error(response)[1]
@@ -353,11 +352,11 @@ def test_it_is_up_from_start_to_stop_and_stopping_twice_is_fine(receiver: Receiv
 def test_a_request_under_way_is_answered_when_stopping(receiver: Receiver) -> None:
     entered, leave = threading.Event(), threading.Event()
 
-    def slow_submit(item: EngineInput, timeout: float) -> bool:
+    def wait() -> None:
         entered.set()
-        return leave.wait(10)
+        assert leave.wait(10)
 
-    receiver.source._submit = slow_submit
+    receiver.before = wait
     answers: list[int] = []
     client = threading.Thread(target=lambda: answers.append(receiver.post(BODY).status_code))
     client.start()

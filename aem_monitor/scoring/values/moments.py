@@ -11,6 +11,7 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.zone import offset_at
 from aem_monitor.scoring.values.context import Comparison, Leeway
 from aem_monitor.scoring.values.forms import DateForm, TimeForm
+from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.strings import whole_value
 
 _DAY_SECONDS: Final = 86_400
@@ -50,6 +51,7 @@ class Moment:
         return replace(self, offset=offset_at(zone, local))
 
 
+@remembered(4096)
 def read_moment(text: str, reference: date | None, *, epoch: bool = False) -> Moment | None:
     """The moment that a whole text says; None where it says less, or more. ``epoch``: bare numbers count from 1970."""
     if len(text) > _LONGEST:

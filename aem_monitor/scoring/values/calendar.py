@@ -14,7 +14,6 @@ from aem_monitor.scoring.values.forms import DateForm
 Span: TypeAlias = tuple[date, date]
 
 WEEK: Final = 7
-_PLACES: Final = ("first", "second", "third", "fourth")
 
 
 class Calendar:
@@ -67,13 +66,34 @@ class Calendar:
 
     def month(self, year: int | None, month: int) -> DateForm:
         if year is not None:
-            return DateForm((_month_span(year, month),), frozenset({("y", year), ("m", month)}))
+            return DateForm((month_span(year, month),), frozenset({("y", year), ("m", month)}))
         fields = frozenset({("m", month)})
         if self.reference is None:
             return DateForm((), fields)
-        this_year = _month_span(self.reference.year, month)
+        this_year = month_span(self.reference.year, month)
         other = self.reference.year + (1 if this_year[1] < self.reference else -1)
-        return DateForm((this_year, _month_span(max(other, 1), month)), fields)
+        return DateForm((this_year, month_span(max(other, 1), month)), fields)
+
+    def which_month(self, which: str, month: int, said: str) -> DateForm:
+        """ "Next June", "last June", "this June": the next one may be of this year or the one after."""
+        if self.reference is None:
+            return DateForm((), frozenset({("m", month)}), said)
+        this = self.reference.year
+        if which == "this":
+            return self.month(this, month)
+        if which == "last":
+            return self.month(max(this - (month >= self.reference.month), 1), month)
+        if month <= self.reference.month:
+            return self.month(this + 1, month)
+        spans = (month_span(this + 1, month), month_span(this, month))
+        return DateForm(spans, frozenset({("m", month)}), ambiguous=True)
+
+    def coming_weekend(self) -> DateForm:
+        """ "The coming weekend": this one to most, the next one to some."""
+        if self.reference is None:
+            return DateForm(key="coming weekend")
+        this, following = (self.relative_period(which, "weekend", "").spans for which in ("this", "next"))
+        return DateForm((*this, *following), ambiguous=True)
 
     def period(self, year: int | None, first_month: int, months: int, label: str) -> DateForm:
         """A quarter or half of a year, ``months`` long."""
@@ -82,8 +102,8 @@ class Calendar:
             if self.reference is None:
                 return DateForm((), frozenset(fields))
             years = (self.reference.year, max(self.reference.year - 1, 1))
-            return DateForm(tuple(_months_span(each, first_month, months) for each in years), frozenset(fields))
-        return DateForm((_months_span(year, first_month, months),), frozenset(fields | {("y", year)}))
+            return DateForm(tuple(months_span(each, first_month, months) for each in years), frozenset(fields))
+        return DateForm((months_span(year, first_month, months),), frozenset(fields | {("y", year)}))
 
     def year(self, year: int) -> DateForm:
         return DateForm(((date(year, 1, 1), date(year, 12, 31)),), frozenset({("y", year)}))
@@ -144,7 +164,7 @@ class Calendar:
         index = self.reference.year * 12 + self.reference.month - 1 + (months if which == "next" else -months)
         if not 12 <= index < 9999 * 12:
             return DateForm(key=key)
-        other = _month_span(index // 12, index % 12 + 1)[0]
+        other = month_span(index // 12, index % 12 + 1)[0]
         return DateForm((tuple(sorted((self.reference, other))),), key=key)  # type: ignore[arg-type]
 
     def relative_period(self, which: str, unit: str, said: str) -> DateForm:
@@ -167,7 +187,7 @@ class Calendar:
         months = {"month": 1, "quarter": 3, "year": 12}[unit]
         index = (self.reference.year * 12 + self.reference.month - 1) // months + step
         year, month = divmod(index * months, 12)
-        return DateForm((_months_span(max(min(year, 9998), 1), month + 1, months),))
+        return DateForm((months_span(max(min(year, 9998), 1), month + 1, months),))
 
 
 def one_day(day: date) -> DateForm:
@@ -183,68 +203,9 @@ def _first_of_next_month(day: date) -> date:
     return date(day.year + (day.month == 12), day.month % 12 + 1, 1)
 
 
-def _month_span(year: int, month: int) -> Span:
+def month_span(year: int, month: int) -> Span:
     return date(year, month, 1), date(year, month, monthrange(year, month)[1])
 
 
-def _months_span(year: int, first_month: int, months: int) -> Span:
-    return date(year, first_month, 1), _month_span(year, first_month + months - 1)[1]
-
-
-def shifted_spans(spans: tuple[Span, ...], days: int) -> tuple[Span, ...]:
-    """Spans moved by days; those that would leave the calendar stay out."""
-    moved = []
-    for first, last in spans:
-        try:
-            moved.append((first + timedelta(days=days), last + timedelta(days=days)))
-        except OverflowError:
-            continue
-    return tuple(moved)
-
-
-def part_spans(spans: tuple[Span, ...], which: str, days: int) -> tuple[Span, ...]:
-    """The first, second .. or last ``days`` days of each span."""
-    parts = []
-    for first, last in spans:
-        if which == "last":
-            parts.append((last - timedelta(days=days - 1), last))
-            continue
-        start = first + timedelta(days=days * _PLACES.index(which))
-        parts.append((start, start + timedelta(days=days - 1)))
-    return tuple(parts)
-
-
-def part_months(spans: tuple[Span, ...], which: str, months: int) -> tuple[Span, ...]:
-    """The first, second .. or last ``months`` months of each span that is made of whole months."""
-    parts = []
-    for first, last in spans:
-        end = last + timedelta(days=1) if last < date.max else last
-        if first.day != 1 or end.day != 1:
-            continue
-        start, stop = first.year * 12 + first.month - 1, end.year * 12 + end.month - 1
-        offset = stop - months if which == "last" else start + months * _PLACES.index(which)
-        if start <= offset and offset + months <= stop:
-            parts.append(_months_span(offset // 12, offset % 12 + 1, 1)[:1] + _month_end(offset + months - 1))
-    return tuple((first, last) for first, last in parts)
-
-
-def _month_end(index: int) -> tuple[date]:
-    return (_month_span(index // 12, index % 12 + 1)[1],)
-
-
-def on_weekday(form: DateForm, weekday: int) -> DateForm | None:
-    """The readings of a day that fall on a weekday; None if none does, or the form is no day."""
-    days = tuple(span for span in form.spans if span[0] == span[1] and span[0].weekday() == weekday)
-    return DateForm(days, form.fields, form.key) if days else None
-
-
-def in_week(form: DateForm, weekday: int) -> DateForm | None:
-    """The weekday of a week; None if the form is no period of two to seven days that holds it once."""
-    days = []
-    for first, last in form.spans:
-        if not 0 < (last - first).days < WEEK:
-            continue
-        day = first + timedelta(days=(weekday - first.weekday()) % WEEK)
-        if day <= last:
-            days.append((day, day))
-    return DateForm(tuple(days)) if days else None
+def months_span(year: int, first_month: int, months: int) -> Span:
+    return date(year, first_month, 1), month_span(year, first_month + months - 1)[1]

@@ -1,12 +1,11 @@
 """Dates and periods as they are written and said, absolute and relative."""
 
 import re
-from calendar import monthrange
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Final
 
-from aem_monitor.scoring.values.calendar import Calendar, one_day, part_months, part_spans, shifted_spans
+from aem_monitor.scoring.values.calendar import Calendar, one_day
 from aem_monitor.scoring.values.datewords import (
     AFTER_DAY,
     COUNT,
@@ -29,6 +28,8 @@ from aem_monitor.scoring.values.datewords import (
 )
 from aem_monitor.scoring.values.forms import DateForm, Fact
 from aem_monitor.scoring.values.holidays import PATTERN as HOLIDAYS
+from aem_monitor.scoring.values.moves import MONTHS_OF, moved
+from aem_monitor.scoring.values.periods import months_later
 from aem_monitor.scoring.values.spoken_dates import late_spoken_rules, spoken_rules
 
 
@@ -53,12 +54,8 @@ def _distance(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
         return calendar.shifted(count * days, match[0])
     if calendar.reference is None:
         return DateForm(key=match[0])
-    index = calendar.reference.year * 12 + calendar.reference.month - 1 + count * (12 if unit.startswith("y") else 1)
-    year, month = divmod(index, 12)
-    if not 1 <= year <= 9998:
-        return None
-    day = min(calendar.reference.day, monthrange(year, month + 1)[1])
-    return one_day(date(year, month + 1, day))
+    moved = months_later(calendar.reference, count * MONTHS_OF[unit.removesuffix("s")])
+    return None if moved is None else one_day(moved)
 
 
 _QUARTER_WORDS: Final = {
@@ -111,7 +108,8 @@ _RELATIVE_DAYS: Final = {
 }
 
 _NOW: Final = (
-    r"(?<!from )(?:right |just )?now|now(?= (?:until|till?|to|on|through)\b)|at present|presently|currently"
+    r"(?<!from )(?:right |just |as of )?now|this (?:very )?moment"
+    r"|now(?= (?:until|till?|to|on|through)\b)|at present|presently|currently"
     r"|at (?:the|this|the present|the current) (?:moment|time)"
 )
 _OPEN_YEAR: Final = rf"(?P<y>{YEAR}|'\d{{2}}|{WORDED_YEAR})"
@@ -123,7 +121,7 @@ _QUARTER: Final = (
 _QUARTER_AFTER_YEAR: Final = (
     r"(?:q(?P<number>[1-4])|h(?P<number2>[12])|(?:'?s )?(?P<word>first|second|third|fourth) (?:quarter|half))"
 )
-_UNITS_AHEAD: Final = rf"(?P<count>{COUNT}) (?P<unit>days?|weeks?|fortnights?|months?|years?)"
+_UNITS_AHEAD: Final = rf"(?P<count>{COUNT}) (?P<unit>days?|weeks?|fortnights?|months?|quarters?|years?|decades?)"
 
 _YEAR_FIRST: Final = rf"{EDGE}(?P<y>\d{{4}})(?P<sep>[-/.]| )(?P<m>\d{{1,2}})(?P=sep)(?P<d>\d{{1,2}})(?![\d/-])"
 _NUMERIC: Final = (
@@ -131,7 +129,7 @@ _NUMERIC: Final = (
     r"(?![\w/-])(?!\.\d)(?!:)"
 )
 _MONTH_DAY: Final = (
-    rf"(?:{EDGE}{WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{MONTH})\.?[ /,-]*(?:the )?"
+    rf"(?:{EDGE}{WEEKDAY}[.,]*\s+)?(?<![\w/-])(?:the )?(?P<mon>{MONTH})\.?(?! ?- )[ /,-]*(?:the )?"
     rf"(?P<d>{DAY})(?![\w:])(?!,\d{{3}}(?!\d))(?:[\s,/-]*(?:of |in )?(?P<y>(?<!\d){YEAR}|'\d{{2}}"
     rf"|{WORDED_YEAR}))?(?![\w])"
 )
@@ -148,7 +146,7 @@ _NAMED_DAY_AFTER: Final = rf"{EDGE}(?P<week>{WHICH}) week,? (?:on )?(?P<wd>{WEEK
 _PERIOD: Final = (
     rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<unit>week|weekend|month|quarter|year|decade|century)(?! (?:of|in) ){END}"
 )
-_BACK: Final = r"(?:(?P<back>ago|earlier)|from now|later|from today|hence)"
+_BACK: Final = r"(?:(?P<back>ago|earlier)|from now|later|from today(?! (?:to|until|till|through)\b)|hence)"
 _BARE_DAY: Final = rf"{EDGE}the (?P<d>{ORDINAL})(?! (?!at|in the|on|from|to|until|and|or|for|of)\w){END}"
 _RELATIVE_DAY: Final = rf"{EDGE}(?P<day>{'|'.join(sorted(_RELATIVE_DAYS, key=len, reverse=True))}){END}"
 
@@ -181,8 +179,14 @@ def _named_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 
 def _relative_period(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    if match["unit"] == "weekend" and match["which"] in ("coming", "upcoming"):
+        return calendar.coming_weekend()
     which = "next" if match["which"] in ("coming", "upcoming") else which_of(match["which"])
     return calendar.relative_period(which, match["unit"], match[0])
+
+
+def _which_month(calendar: Calendar, match: re.Match[str]) -> DateForm:
+    return calendar.which_month(which_of(match["which"]), MONTHS[match["mon"]], match[0])
 
 
 def _now(calendar: Calendar, _: re.Match[str]) -> DateForm:
@@ -192,6 +196,11 @@ def _now(calendar: Calendar, _: re.Match[str]) -> DateForm:
 def _periods(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     which = "last" if which_of(match["which"]) == "last" else "next"
     return calendar.periods(which, count_of(match["count"]), match["unit"])
+
+
+def _one_period(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    which = "last" if which_of(match["which"]) == "last" else "next"
+    return calendar.periods(which, *((1, "fortnight") if match["unit"] == "fortnight" else (6, "month")))
 
 
 def _year_alone(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
@@ -219,24 +228,39 @@ _RULES: Final = _compiled(
     (_MONTH_DAY, _month_and_day),
     (_DAY_MONTH, _month_and_day),
     (rf"{EDGE}(?:fy ?)?(?P<year>{YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{END}", _part_of_year),
-    (rf"{EDGE}{_QUARTER}(?:{_IN_PERIOD}(?P<year>{YEAR}|'\d{{2}}))?{END}", _part_of_year),
+    (
+        (
+            rf"{EDGE}{_QUARTER}(?! of (?:the )?(?:{FULL_MONTH}|march|may|month))"
+            rf"(?:{_IN_PERIOD}(?P<year>{YEAR}|'\d{{2}}))?{END}"
+        ),
+        _part_of_year,
+    ),
     (rf"(?:{EDGE}|{AFTER_DAY})(?P<mon>{MONTH})\.?[ ,/-]+(?:of |in )?{_OPEN_YEAR}{END}", _month_of_year),
     (rf"{EDGE}(?P<m>0?[1-9]|1[0-2])/(?P<y>{YEAR}){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (rf"{EDGE}(?P<y>{YEAR})[-/](?P<m>0[1-9]|1[0-2]){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (_DAY_OF_THIS_MONTH, _of_this_month),
     (_NAMED_DAY_AFTER, _named_day),
     (_NAMED_DAY, _named_day),
-    (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
-    (rf"{EDGE}in {_UNITS_AHEAD}(?: time)?{END}", _distance),
+    (rf"{EDGE}in {_UNITS_AHEAD}(?:'? time)?{END}", _distance),
     (rf"{EDGE}{_UNITS_AHEAD} {_BACK}{END}", _distance),
+    (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
     (_PERIOD, _relative_period),
     (
         (
             rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<count>{COUNT}) (?:full )?(?P<unit>day|week|weekend"
-            rf"|fortnight|month|quarter|year|decade)s{END}"
+            rf"|fortnight|month|quarter|year|decade)s(?! (?:of|in)\b){END}"
         ),
         _periods,
     ),
+    (
+        (
+            rf"{EDGE}(?:the )?(?P<count>{COUNT}) (?P<which>{WHICH}) (?P<unit>day|week|weekend|fortnight|month|quarter"
+            rf"|year|decade)s{END}"
+        ),
+        _periods,
+    ),
+    (rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<unit>fortnight|half[ -]year){END}", _one_period),
+    (rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<mon>{MONTH})(?! \d){END}", _which_month),
     (rf"{EDGE}(?:{_NOW}){END}", _now),
     (rf"{EDGE}(?P<d>\d{{1,2}})(?P<s>[-/ ])(?P<y>{YEAR})(?P=s)(?P<mon>{MONTH}){END}", _month_and_day),
     (rf"{EDGE}(?P<mon>{MONTH})(?P<s>[-/ ])(?P<y>{YEAR})(?P=s)(?P<d>\d{{1,2}}){END}", _month_and_day),
@@ -255,40 +279,8 @@ _EXPECTED_RULES: Final = _compiled(
     (rf"{EDGE}(?:(?:in )?(?:the )?year )?(?P<y>{YEAR}|{WORDED_YEAR}){END}", _year_alone),
     (rf"{EDGE}(?P<d>{ORDINAL})(?! (?:{COUNT} )?(?:half|day|week|month|quarter|year)){END}", _bare_day),
     (rf"(?:{EDGE}|{AFTER_DAY})(?P<mon>{MONTH})\.?{END}", _month_alone),
+    (r"(?<![\w])(?P<y>'\d{2})(?![\w'])", _year_alone),
 )
-
-
-_PART_BEFORE: Final = re.compile(
-    rf"\b(?:the )?(?P<which>first|second|third|fourth|last)(?: (?P<count>{COUNT}))?"
-    r" (?P<unit>day|week|month|quarter|year)s? (?:of|in) (?:the )?$"
-)
-_SHIFT_BEFORE: Final = re.compile(
-    rf"\b(?:the )?(?:(?P<count>{COUNT}) )?(?P<unit>day|week|fortnight)s? (?P<way>after|from|following|before|prior to)"
-    r" (?:the )?$"
-)
-_BACKWARD: Final = frozenset({"before", "prior to"})
-
-
-def _moved(form: DateForm, text: str, start: int) -> tuple[DateForm, int]:
-    """A form with the words before it that choose a part of it or move it: "last week of", "2 days after"."""
-    before = text[max(0, start - 40) : start]
-    part, shift = _PART_BEFORE.search(before), _SHIFT_BEFORE.search(before)
-    match = part or shift
-    if match is None or not form.spans:
-        return form, start
-    count = count_of(match["count"] or "one")
-    months = {"month": 1, "quarter": 3, "year": 12}.get(match["unit"], 0)
-    days = count * {"day": 1, "week": 7, "fortnight": 14}.get(match["unit"], 0)
-    if months:
-        spans = part_months(form.spans, match["which"], months * count)
-        if not spans:
-            return form, start
-    elif shift:
-        days = -days if shift["way"] in _BACKWARD else days
-        spans = shifted_spans(form.spans, days)
-    else:
-        spans = part_spans(form.spans, match["which"], days)
-    return DateForm(spans, frozenset(), form.key, form.ambiguous), start - (len(before) - match.start())
 
 
 def scan_dates(text: str, original: str, reference: date | None, *, expected: bool = False) -> Iterator[Fact]:
@@ -310,7 +302,7 @@ def _built(build: Build, calendar: Calendar, match: re.Match[str], text: str) ->
     """The form of a match and where its words begin; None for no date, and for one beyond the years 1 to 9999."""
     try:
         form = build(calendar, match)
-        return None if form is None else _moved(form, text, match.start())
+        return None if form is None else moved(form, text, match.start())
     except (ValueError, OverflowError):
         return None
 
@@ -324,7 +316,8 @@ _GATES: Final = {
         rf"|\b(?:{WHICH}|{ORDINAL}|today|later|earlier|tomor|yester|tonight|tmr|now|moment|present|current|week|day|month"
         r"|quarter|qtr|half|year|decade|centur|fortnight|ago|spring|summer|autumn|fall|winter|eo[wmqy]|[ymqw]td|rest"
         r"|remain"
-        r"|end|every|each|once|one time|per|daily|bi-?|hourly|annual|asap|as soon|right|straight|immediate|nineteen"
+        r"|end|every|each|once|one time|times|twice|thrice|altern|semi|bienn|per"
+        r"|daily|bi-?|hourly|annual|asap|as soon|right|straight|immediate|nineteen"
         rf"|eighteen|twent|two thousand|thirt|fort|fift|sixt|sevent|eight|ninet|fiscal|financial|fy|{HOLIDAYS})"
     ),
 }
@@ -340,11 +333,11 @@ def _gate(source: str) -> str:
     return "word" if re.search(r"[a-z]{2}", words) else "digit"
 
 
-_GATED: Final = tuple(
-    (_gate(pattern.pattern), pattern, build)
-    for pattern, build in (*spoken_rules(), *_RULES, *late_spoken_rules(expected=False))
-)
-_GATED_WHERE_EXPECTED: Final = tuple(
-    (_gate(pattern.pattern), pattern, build)
-    for pattern, build in (*spoken_rules(), *_RULES, *late_spoken_rules(expected=True), *_EXPECTED_RULES)
-)
+def _rules(*, expected: bool) -> Iterator[tuple[str, re.Pattern[str], Build]]:
+    last = _EXPECTED_RULES if expected else ()
+    everyday = (*spoken_rules(expected=expected), *_RULES, *late_spoken_rules(expected=expected), *last)
+    return ((_gate(pattern.pattern), pattern, build) for pattern, build in everyday)
+
+
+_GATED: Final = tuple(_rules(expected=False))
+_GATED_WHERE_EXPECTED: Final = tuple(_rules(expected=True))

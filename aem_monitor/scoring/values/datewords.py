@@ -44,7 +44,8 @@ _TENS: Final = {
 _COUNTS: Final = (
     _UNITS
     | _TEENS
-    | {"a": 1, "an": 1, "twenty": 20, "thirty": 30}
+    | _TENS
+    | {"a": 1, "an": 1, "a hundred": 100, "one hundred": 100}
     | {"a couple of": 2, "a couple": 2, "couple of": 2, "couple": 2, "few": 3, "a few": 3}
 )
 
@@ -61,14 +62,23 @@ _BELOW_HUNDRED: Final = (
     rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_UNITS)}))?|{'|'.join(_TEENS)}|(?:oh|o)[ -](?:{'|'.join(_UNITS)}))"
 )
 WORDED_YEAR: Final = (
-    rf"(?:(?:eighteen|nineteen|twenty)[ -]{_BELOW_HUNDRED}"
+    rf"(?:(?:seventeen|eighteen|nineteen|twenty)[ -]{_BELOW_HUNDRED}"
+    rf"|(?:fourteen|fifteen|sixteen)[ -](?:sixty|seventy|eighty|ninety)(?:[ -](?:{'|'.join(_UNITS)}))?"
+    rf"|(?:ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen) hundred"
+    rf"(?: (?:and )?(?:{'|'.join(_UNITS)}|{_BELOW_HUNDRED}))?"
     rf"|two thousand(?:,? (?:and )?(?:{'|'.join(_UNITS)}|{_BELOW_HUNDRED}))?)(?![ -]?\w)"
 )
 YEAR: Final = r"(?:1[5-9]|2[01])\d{2}"
-COUNT: Final = r"(?:\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True)) + r")"
-WHICH: Final = r"next|this|last|following|coming|upcoming|previous|prior|past|current|same"
+COUNT: Final = (
+    rf"(?:\d{{1,4}}|(?:{'|'.join(_TENS)})[ -](?:{'|'.join(_UNITS)})\b|"
+    + "|".join(sorted(_COUNTS, key=len, reverse=True))
+    + r")"
+)
+WHICH: Final = r"next|this|last|following|coming|upcoming|previous|preceding|prior|past|current|present|same"
 EDGE: Final = r"(?<![\w/.-])"
-AFTER_DAY: Final = r"(?<=(?:day|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-)"
+AFTER_DAY: Final = (
+    r"(?<=(?:day|ues|urs|eds|mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-)"
+)
 """Behind the hyphen of a range of weekdays or months ("Mon-Fri")."""
 
 END: Final = r"(?![\w])(?!-\d)(?!/\d)"
@@ -87,7 +97,7 @@ def year_of(text: str | None) -> int | None:
 
 
 def _worded_year(text: str) -> int:
-    words = [word for word in re.split(r"[ ,-]+", text) if word not in ("and", "oh", "o")]
+    words = [word for word in re.split(r"[ ,-]+", text) if word not in ("and", "oh", "o", "hundred")]
     table = _UNITS | _TEENS | _TENS
     if words[:2] == ["two", "thousand"]:
         return 2000 + sum(table[word] for word in words[2:])
@@ -105,16 +115,19 @@ def which_of(text: str | None) -> str:
     for word in (text or "").split():
         if word in ("next", "following"):
             return "next"
-        if word in ("last", "previous", "prior", "past"):
+        if word in ("last", "previous", "preceding", "prior", "past"):
             return "last"
-        if word in ("this", "coming", "upcoming", "current", "same"):
+        if word in ("this", "coming", "upcoming", "current", "present", "same"):
             return "this"
     return ""
 
 
 def count_of(text: str) -> int:
     """A small count in digits or words."""
-    return int(text) if text.isdigit() else _COUNTS[text]
+    if text.isdigit():
+        return int(text)
+    known = _COUNTS.get(text)
+    return sum(_COUNTS[word] for word in re.split(r"[ -]", text)) if known is None else known
 
 
 def weekday_named(text: str) -> int | None:

@@ -7,11 +7,23 @@ from datetime import date, timedelta
 from typing import Final
 
 from aem_monitor.scoring.values.calendar import Calendar, last_day, one_day
-from aem_monitor.scoring.values.datewords import COUNT, DAY, EDGE, END, MONTH, WEEKDAY, WEEKDAYS, count_of, day_number
+from aem_monitor.scoring.values.datewords import (
+    COUNT,
+    DAY,
+    EDGE,
+    END,
+    MONTH,
+    WEEKDAY,
+    WEEKDAYS,
+    count_of,
+    day_number,
+    which_of,
+)
 from aem_monitor.scoring.values.forms import DateForm
 
 Build = Callable[[Calendar, re.Match[str]], DateForm | None]
 
+_WORKDAY: Final = r"(?:business day|working day|workday|week ?day)"
 _IN_WEEKS: Final = (
     rf"(?:in (?P<count>{COUNT}) (?P<unit>week|fortnight)s?(?: time)?"
     rf"|(?P<count2>{COUNT}) (?P<unit2>week|fortnight)s? (?:from (?:now|today)|(?P<back>ago)))"
@@ -27,8 +39,8 @@ _SUM_OF_TIME: Final = (
 def _business_days(calendar: Calendar, match: re.Match[str]) -> DateForm:
     """Working days counted from today; Saturdays and Sundays are none, holidays are not known."""
     groups = match.groupdict()
-    count = count_of(match["count"])
-    backward = bool(groups.get("back"))
+    count = count_of(groups.get("count") or "one")
+    backward = bool(groups.get("back")) or which_of(groups.get("which")) == "last"
     if calendar.reference is None or count > 1000:
         return DateForm(key=f"{'-' if backward else ''}{count} business days")
     day = calendar.reference
@@ -123,17 +135,18 @@ def _length(count: int, unit: str) -> tuple[int, int]:
 _RULES: Final = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
-        (rf"{EDGE}(?:in|within) (?P<count>{COUNT}) (?:business|working) days?(?: time)?{END}", _business_days),
+        (rf"{EDGE}(?:in|within) (?P<count>{COUNT}) {_WORKDAY}s?(?:'? time)?{END}", _business_days),
+        (rf"{EDGE}(?:the )?(?P<which>next|following|coming|previous|last) {_WORKDAY}{END}", _business_days),
         (
             (
-                rf"{EDGE}(?P<count>{COUNT}) (?:business|working) days? (?:(?P<back>ago|earlier)|from (?:now"
+                rf"{EDGE}(?P<count>{COUNT}) {_WORKDAY}s? (?:(?P<back>ago|earlier)|from (?:now"
                 rf"|today)|later|hence){END}"
             ),
             _business_days,
         ),
         (rf"{EDGE}a (?:week|fortnight) (?:on|from|after) (?:next |this )?(?P<wd>{WEEKDAY}){END}", _weekday_week),
         (rf"{EDGE}(?P<wd>{WEEKDAY}) (?:week|fortnight){END}", _weekday_week),
-        (rf"{EDGE}(?:the )?(?P<way>next|following|previous|last) day{END}", _neighbour),
+        (rf"{EDGE}(?:the )?(?P<way>next|following|previous|last) day(?! (?:of|in)\b){END}", _neighbour),
         (rf"{EDGE}(?:the )?day (?P<way>after|before)(?= *(?:$|[.,;!?])){END}", _neighbour),
         (
             rf"{EDGE}(?P<count>{COUNT}) (?P<wd>{WEEKDAY})s (?:from now|from today|later|(?P<back>ago)){END}",

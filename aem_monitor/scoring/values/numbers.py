@@ -338,7 +338,7 @@ def scan_numbers(text: str, original: str) -> Iterator[Fact]:
 
 
 _FROM_END: Final = {
-    place: re.compile(rf"(?<![\w-])(?:the )?(?:{words.replace(' ', '[ -]')})(?: one)?(?![\w-])")
+    place: re.compile(rf"(?<![\w-])(?:the )?(?:{words.replace(' ', '[ -]')})(?: one)?(?! \w+day\b)(?![\w-])")
     for place, words in FROM_THE_END.items()
 }
 

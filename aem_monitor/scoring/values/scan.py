@@ -12,13 +12,14 @@ from aem_monitor.scoring.values.identifiers import scan_identifiers
 from aem_monitor.scoring.values.numbers import scan_numbers, scan_places_from_end
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.times import scan_times
+from aem_monitor.scoring.values.wording import Reworded, reworded
 from aem_monitor.scoring.values.words import flat
 
 MAX_CHARS: Final = 12_000
 """Longer texts are scanned up to here: scanning is linear, but a reply of this length is no reply."""
 
 _ISO_JOIN: Final = re.compile(r"(?<=\d{4}-\d{2}-\d{2})t(?=\d{2}:)")
-_PART_JOIN: Final = re.compile(r"(?:(?<=\bmid)|(?<=\blate)|(?<=\bearly))-(?=[a-z\d])")
+_PART_JOIN: Final = re.compile(r"(?:(?<=\bmid)|(?<=\blate)|(?<=\bearly)|(?<=\bpre)|(?<=\bpost))-(?=[a-z\d])")
 _ADDRESS_HINT: Final = re.compile(r"[@#_]|https?:")
 
 
@@ -36,6 +37,26 @@ def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[
     folded = _PART_JOIN.sub(" ", _ISO_JOIN.sub(" ", flat(original)))
     if not any(char.isdigit() for char in folded) and not _WORTH_SCANNING.search(folded):
         return ()
+    other = reworded(folded, original, reference) if expected != "number" else None
+    if other is None:
+        return _scan(folded, original, reference, expected)
+    return _in_place(_scan(other.folded, other.original, reference, expected), other, original)
+
+
+def _in_place(facts: tuple[Fact, ...], text: Reworded, original: str) -> tuple[Fact, ...]:
+    """Facts of a reworded text where their words stand in the first one. What stands among the words of another ("5
+    tomorrow afternoon") takes no place of its own, so that facts never overlap."""
+    placed: list[Fact] = []
+    for fact in facts:
+        start, end = text.starts[fact.start], text.ends[fact.end - 1]
+        words = original[start:end]
+        if placed and start < placed[-1].end:
+            start, end = placed[-1].end, max(placed[-1].end, end)
+        placed.append(replace(fact, text=words, start=start, end=end))
+    return tuple(placed)
+
+
+def _scan(folded: str, original: str, reference: date | None, expected: str) -> tuple[Fact, ...]:
     from_end = list(scan_places_from_end(folded, original))
     numbers = list(scan_numbers(folded, original))
     # "1.3e6", "115usd" and "2mil" look like identifiers but are numbers to the last character.
@@ -98,7 +119,7 @@ _WORTH_SCANNING: Final = re.compile(
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|million"
     r"|billion"
     r"|trillion|dozen|half|zero|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
-    r"|to(?:day|morrow|night)|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
+    r"|to(?:day|morrow|night)|tom+or+ow|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
     r"|noon|midday|midnight|weeks?|weekend|months?|years?|decades?|hours?|minutes?|seconds?|days?|nights?|christmas|past|prior|previous|following|coming|upcoming|same|whole|entire|all"
     r"|xmas|halloween|new year|(?:breakfast|lunch|dinner|supper)\w*|dawn|dusk|sunrise|sunset|end of|business hours"
     r"|\w+teenth|eo[dwmqy]|cob|close of business|asap|as soon as|right away|straight away|immediately"
@@ -106,6 +127,8 @@ _WORTH_SCANNING: Final = re.compile(
     r"|spring|summer|autumn|winter|easter|thanksgiving|\w+ties|century|mid\w*|early|late|rest of|remainder"
     r"|daily|(?:bi-?)?weekly|(?:bi)?monthly|quarterly|yearly|annually|hourly|fortnightly|every|each|once|weekdays"
     r"|weekends?|new years?'?s?|nye|mardi gras|pentecost|cinco de mayo|april fools?|all saints|guy fawkes"
+    r"|hallow\w*|x-mas|epiphany|ramadan|passover|hanukkah|chanukah|kwanzaa|whitsun|ascension|corpus christi|rosh"
+    r"|yom|diwali|eid|purim|bonfire|per|twice|thrice|semi\w*|half|biennial\w*|annual|overmorrow|halfway|midway"
     r"|valentine'?s?|mon|tues?|weds?|thurs?|fri|sat|sun"
     r"|\w+days?|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
     r"|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"

@@ -8,7 +8,6 @@ from typing import Final
 
 from aem_monitor.scoring.values.calendar import Calendar, last_day, one_day
 from aem_monitor.scoring.values.datewords import (
-    DAY,
     DAY_NUMBERS,
     EDGE,
     END,
@@ -25,23 +24,34 @@ from aem_monitor.scoring.values.datewords import (
 )
 from aem_monitor.scoring.values.distances import Build, distance_rules
 from aem_monitor.scoring.values.forms import DateForm
-from aem_monitor.scoring.values.holidays import FIXED, PATTERN, holiday, holiday_key, nth_weekday
+from aem_monitor.scoring.values.holidays import PATTERN, fixed_day, holiday, holiday_key, known_day, nth_weekday
+from aem_monitor.scoring.values.recurring import recurring_rules
 
 _SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
 _DECADES: Final = {
-    "twenties": 2, "thirties": 3, "forties": 4, "fifties": 5, "sixties": 6, "seventies": 7, "eighties": 8, "nineties": 9
+    "tens": 1, "twenties": 2, "thirties": 3, "forties": 4, "fifties": 5,
+    "sixties": 6, "seventies": 7, "eighties": 8, "nineties": 9
 }  # fmt: skip
-_NTH: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1, "final": -1}
-_NTH_WORD: Final = r"(?P<nth>first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|last|final)"
+_NTH: Final = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1, "very last": -1, "final": -1,
+    "penultimate": -2, "second to last": -2, "second-to-last": -2, "next to last": -2, "second last": -2,
+    "last but one": -2,
+}  # fmt: skip
+_NTH_WORD: Final = (
+    r"(?P<nth>second[ -]to[ -]last|next to last|second last|last but one|penultimate|first|1st|second|2nd|third|3rd"
+    r"|fourth|4th|fifth|5th|(?:very )?last|final)"
+)
 _NTH_COMING: Final = r"(?P<nth>first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th)"
 _IN_MONTH: Final = (
-    rf"(?:of|in) (?:(?P<mon>{MONTH})\.?(?:,? (?:of |in )?(?P<y>{YEAR}))?|(?:the )?(?P<which>{WHICH}) month|the month)"
+    rf"(?:of|in) (?:(?P<mon>{MONTH})\.?(?:,? (?:of |in )?(?P<y>{YEAR}|'\d{{2}}))?|(?:the )?(?P<which>{WHICH}) month"
+    r"|the month)"
 )
+_IN_YEAR: Final = rf"(?:of|in) (?:(?:the )?(?:year )?(?P<year>{YEAR})|(?:the )?(?P<whichyear>{WHICH}) year|the year)"
 _ENDS: Final = {"eow": "week", "eom": "month", "eoq": "quarter", "eoy": "year"}
 
 
 def _nth(text: str) -> int:
-    return _NTH.get(text) or DAY_NUMBERS.get(text) or int(text[0])
+    return _NTH.get(text.replace("-", " ")) or DAY_NUMBERS.get(text) or int(text[0])
 
 
 def _month_said(calendar: Calendar, match: re.Match[str]) -> tuple[tuple[int, int], ...]:
@@ -54,7 +64,24 @@ def _month_said(calendar: Calendar, match: re.Match[str]) -> tuple[tuple[int, in
     return tuple((first.year, first.month) for first, _ in form.spans)
 
 
+def _year_told(calendar: Calendar, match: re.Match[str]) -> int | None:
+    """The year in which a weekday is counted; None where it is counted in a month."""
+    groups = match.groupdict()
+    if groups.get("year"):
+        return int(groups["year"])
+    if calendar.reference is None or not match[0].endswith("year"):
+        return None
+    return calendar.reference.year + {"next": 1, "last": -1}.get(which_of(groups.get("whichyear")), 0)
+
+
 def _weekday_of_month(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
+    year = _year_told(calendar, match)
+    if year is not None:
+        nth = _nth(match["nth"])
+        if nth > 0:
+            first = nth_weekday(year, 1, WEEKDAYS[match["wd"]], 1)
+            return one_day(first + timedelta(days=7 * (nth - 1)))
+        return one_day(nth_weekday(year, 12, WEEKDAYS[match["wd"]], -1) + timedelta(days=7 * (nth + 1)))
     days = []
     for year, month in _month_said(calendar, match):
         try:
@@ -82,19 +109,26 @@ def _day_of_month(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 def _end_of(calendar: Calendar, match: re.Match[str]) -> DateForm:
     """The end of a current period: by itself its last days, so it only probably is the last one."""
-    unit = _ENDS.get(match["short"] or "") or match["unit"] or "month"
-    form = calendar.relative_period(which_of(match["which"]) or "this", unit, unit)
+    unit = _ENDS.get(match["short"] or "") or match["unit"] or match["unit2"]
     which = which_of(match["which"]) or "this"
+    form = calendar.relative_period(which, unit, unit)
     return DateForm(tuple((last, last) for _, last in form.spans), key=f"end of {which} {unit}", ambiguous=True)
 
 
 def _holiday(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     name, year = holiday_key(match["day"]), year_of(match["y"])
+    which = which_of(match["which"])
+    if not known_day(name):
+        told = f" {year}" if year else f" {which}" if which else ""
+        return DateForm(key=name + told)
     try:
         if year is not None:
             return one_day(holiday(name, year))
-        if name in FIXED:
-            return calendar.day(None, *FIXED[name])
+        if which and calendar.reference is not None:
+            return _holiday_told(calendar.reference, name, which)
+        fixed = fixed_day(name)
+        if fixed is not None:
+            return calendar.day(None, *fixed)
         if calendar.reference is None:
             return DateForm(key=name)
         years = range(calendar.reference.year - 1, calendar.reference.year + 2)
@@ -106,13 +140,27 @@ def _holiday(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     return DateForm(tuple((day, day) for day in coming + past))
 
 
+def _holiday_told(reference: date, name: str, which: str) -> DateForm:
+    """ "Last Christmas", "this Christmas", "next Christmas": the last one past, that of this year, the next to come."""
+    this = holiday(name, reference.year)
+    if which == "last":
+        return one_day(this if this < reference else holiday(name, reference.year - 1))
+    if which == "this":
+        return one_day(this)
+    following = holiday(name, reference.year + 1)
+    if this <= reference:
+        return one_day(following)
+    return DateForm(((this, this), (following, following)), ambiguous=True)
+
+
 def _decade(_: Calendar, match: re.Match[str]) -> DateForm:
     digits = (match.groupdict().get("digits") or "").lstrip("'")
     if digits and len(digits) == 4:
         first = int(digits)
     else:
         tens = int(digits[0]) if digits else _DECADES[match["word"]]
-        first = (1900 if tens >= 2 else 2000) + 10 * tens
+        twenty = (match.groupdict().get("twenty") or "").startswith("twenty")
+        first = (2000 if twenty or tens < 2 else 1900) + 10 * tens
     return DateForm(((date(first, 1, 1), date(first + 9, 12, 31)),), frozenset({("decade", first)}))
 
 
@@ -156,18 +204,6 @@ def _numbered_week(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
         first = date(year, 1, 1) + timedelta(days=7 * (number - 1)) if number > 0 else date(year, 12, 25)
         spans.append((first, first + timedelta(days=6)))
     return DateForm(tuple(spans))
-
-
-def _week_of(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
-    """The week that begins on the day, or that holds it."""
-    day = calendar.day(year_of(match["y"]), MONTHS[match["mon"]], day_number(match["d"]))
-    if day is None:
-        return None
-    weeks = []
-    for first, _ in day.spans:
-        monday = first - timedelta(days=first.weekday())
-        weeks += [(first, first + timedelta(days=6)), (monday, monday + timedelta(days=6))]
-    return DateForm(tuple(dict.fromkeys(weeks)))
 
 
 def _after_next(calendar: Calendar, match: re.Match[str]) -> DateForm:
@@ -214,6 +250,11 @@ def _current(calendar: Calendar, match: re.Match[str]) -> DateForm:
     return calendar.relative_period("this", match["unit"], match["unit"])
 
 
+def _told_before(_: Calendar, match: re.Match[str]) -> DateForm:
+    """ "That weekend": one of which the talk was, so no day can be told."""
+    return DateForm(key=match[0])
+
+
 def _years(_: Calendar, match: re.Match[str]) -> DateForm | None:
     """ "2016-2018", "2016-18"."""
     first, last = int(match["first"]), int(match["last"])
@@ -221,29 +262,6 @@ def _years(_: Calendar, match: re.Match[str]) -> DateForm | None:
     return DateForm(((date(first, 1, 1), date(last, 12, 31)),)) if first < last else None
 
 
-def _every(_: Calendar, match: re.Match[str]) -> DateForm:
-    """Days that come again: a set rather than a day."""
-    groups = match.groupdict()
-    if groups.get("wd"):
-        return DateForm(key=f"every {WEEKDAYS[match['wd']]}")
-    if groups.get("days"):
-        return DateForm(key=f"every {match['days'].removesuffix('s')}")
-    return DateForm(key="every " + next(key for key, words in _SETS if re.fullmatch(words, match["set"])))
-
-
-_SETS: Final = (
-    ("day", r"daily|(?:every|each) (?:single )?day|(?:once|one time) (?:a|per) day|day by day"),
-    ("week", r"weekly|(?:every|each) week|(?:once|one time) (?:a|per) week"),
-    ("2 weeks", r"biweekly|bi-weekly|fortnightly|every (?:other|second|2|two) weeks?|(?:every|once a) fortnight"),
-    ("month", r"monthly|(?:every|each) month|(?:once|one time) (?:a|per) month"),
-    ("2 months", r"bimonthly|every (?:other|second|2|two) months?"),
-    ("quarter", r"quarterly|(?:every|each) quarter|(?:once|one time) (?:a|per) quarter|every (?:3|three) months"),
-    ("year", r"yearly|annually|(?:every|each) year|(?:once|one time) (?:a|per) year|per annum"),
-    ("2 days", r"every (?:other|second|2|two) days?"),
-    ("hour", r"hourly|(?:every|each) hour|(?:once|one time) (?:an|per) hour"),
-)
-
-_WEEK_OF: Final = rf"{EDGE}(?:the )?(?:week|wk)(?: of| beginning| starting| commencing)?(?: on)? (?:the )?"
 _MONTH_THEN: Final = rf"(?P<mon>{MONTH})\.? "
 _THEN_YEAR: Final = rf"(?:,? (?:of |in )?(?P<y>{YEAR}))?"
 _OF_MONTH: Final = rf"(?:of )?(?P<mon>{MONTH})\.?{_THEN_YEAR}"
@@ -260,6 +278,7 @@ _RULES: Final = tuple(
         (rf"{EDGE}{_MONTH_THEN}(?:from )?(?:the )?{_D1}{_TO}{_D2}{_NO_TIME}{_THEN_YEAR}{END}", _days_of_month),
         (rf"{EDGE}{_MONTH_THEN}between (?:the )?{_D1} and {_D2}{_NO_TIME}{_THEN_YEAR}{END}", _days_of_month),
         (rf"{EDGE}(?:the )?{_NTH_WORD} (?P<wd>{WEEKDAY}) {_IN_MONTH}{END}", _weekday_of_month),
+        (rf"{EDGE}(?:the )?{_NTH_WORD} (?P<wd>{WEEKDAY}) {_IN_YEAR}{END}", _weekday_of_month),
         (rf"{EDGE}(?:the )?{_NTH_COMING} (?P<wd>{WEEKDAY})(?! (?:of|in|after|before) ){END}", _weekday_of_month),
         (
             (rf"{EDGE}(?:the )?(?:(?P<d>{ORDINAL})(?: day)?|(?:last|final) day) of (?:(?P<mon>{MONTH})\.?"
@@ -267,13 +286,15 @@ rf"(?:,? (?:of |in )?"
             rf"(?P<y>{YEAR}))?|(?:the )?(?P<which>{WHICH}) month|the month){END}"),
             _day_of_month,
         ),
-        (rf"{_WEEK_OF}(?P<mon>{MONTH})\.? (?P<d>{DAY})(?:,? (?P<y>{YEAR}))?{END}", _week_of),
-        (rf"{_WEEK_OF}(?P<d>{DAY}) (?:of )?(?P<mon>{MONTH})(?:,? (?P<y>{YEAR}))?{END}", _week_of),
         (
-            rf"{EDGE}(?P<day>{PATTERN})(?:(?:,| of| in)? (?P<y>{YEAR}))?{END}",
+            (
+                rf"{EDGE}(?:(?:the )?(?P<which>{WHICH}) )?(?P<day>{PATTERN})(?!'?s?'? (?:eve|day|monday)\b)"
+                rf"(?:(?:,| of| in)? (?P<y>{YEAR}|'\d{{2}}))?{END}"
+            ),
             _holiday,
         ),
         (rf"{EDGE}(?:the )?(?P<digits>(?:1[5-9]|20)\d0|'?[2-9]0)'?s{END}", _decade),
+        (rf"{EDGE}(?:the )?(?P<twenty>twenty[ -])(?P<word>tens|twenties|thirties){END}", _decade),
         (rf"{EDGE}(?:the )(?:nineteen[ -])?(?P<word>{'|'.join(_DECADES)}){END}", _decade),
         (rf"{EDGE}(?:the )?(?P<d>{ORDINAL})[ -]century{END}", _century),
         (rf"{EDGE}(?:the )?(?P<season>{'|'.join(_SEASONS)})(?: of|,| in)? (?P<y>{YEAR}|'\d{{2}}){END}", _season),
@@ -286,14 +307,11 @@ rf"(?P<y>{YEAR}))?{END}"), _numbered_week),
 rf"(?P<y>{YEAR}){END}"), _numbered_week),
         ((rf"{EDGE}(?:the )?(?P<unit>week|month|quarter|year|weekend) (?P<way>after next"
 rf"|before last){END}"), _after_next),
-        (
-            rf"{EDGE}(?:the )?(?:rest|remainder) of (?:the |this )(?P<unit>week|month|quarter|year){END}",
-            _rest_of,
-        ),
+        (rf"{EDGE}(?:the )?(?:rest|remainder) of (?:the |this )?(?P<unit>week|month|quarter|year){END}", _rest_of),
         (rf"{EDGE}(?:[ymqw]td|(?P<unit>year|month|quarter|week)[ -]to[ -]date){END}", _to_date),
         (
-            (rf"{EDGE}(?:the )?(?:(?P<short>eow|eom|eoq|eoy)|end of (?:(?:the )?(?P<which>{WHICH})|the) "
-            rf"(?P<unit>week|month|quarter|year)|month[ -]end){END}"),
+            (rf"{EDGE}(?:the )?(?:(?P<short>eow|eom|eoq|eoy)|end of (?:(?:the )?(?P<which>{WHICH}) |the )?"
+            rf"(?P<unit>week|month|quarter|year)|(?P<unit2>month|quarter|year)[ -]end){END}"),
             _end_of,
         ),
     )
@@ -311,19 +329,22 @@ _LATE_RULES: Final = tuple(
 _EXPECTED_RULES: Final = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
-        (rf"{EDGE}(?P<set>{'|'.join(words for _, words in _SETS)}){END}", _every),
-        (rf"{EDGE}(?:every|each) (?P<wd>{WEEKDAY}){END}", _every),
-        (rf"{EDGE}(?:on )?(?P<wd>{WEEKDAY})s{END}", _every),
-        (rf"{EDGE}(?:(?:every|each|on|all) )?(?P<days>weekdays|weekends){END}", _every),
-        (rf"{EDGE}(?:every|each) (?P<days>weekday|weekend){END}", _every),
         (rf"{EDGE}(?:the )?(?P<season>{'|'.join(_SEASONS)}){END}", _season),
+        (r"(?<=mid )(?P<unit>week|month|quarter|year)(?!\w)", _current),
+        (r"^(?:(?:in|during|over) )?the (?P<unit>week|month|quarter|year)$", _current),
+        (r"^(?:(?:at|on|over|during) )?(?:the )?(?P<unit>weekend)$", _current),
+        (rf"{EDGE}(?:that|those) (?P<unit>day|week|weekend|month|year){END}", _told_before),
+        (rf"{EDGE}(?P<word>{'|'.join(word for word in _DECADES if word != 'tens')}){END}", _decade),
         (rf"{EDGE}(?P<first>{YEAR}) ?- ?(?P<last>{YEAR}|\d\d){END}", _years),
     )
 )  # fmt: skip
 
 
-def spoken_rules() -> Iterator[tuple[re.Pattern[str], Build]]:
-    """Rules that go before those of plain dates, in order of precedence."""
+def spoken_rules(*, expected: bool) -> Iterator[tuple[re.Pattern[str], Build]]:
+    """Rules that go before those of plain dates, in order of precedence; ``expected`` adds days that come again, which
+    are dates only where one is due ("twice a week")."""
+    if expected:
+        yield from recurring_rules()
     yield from _RULES
     yield from distance_rules()
 

@@ -14,7 +14,7 @@ from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
 from aem_monitor.scoring.values.places import agree_places, read_place
 from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.scan import scan
-from aem_monitor.scoring.values.terms import Term, read_terms
+from aem_monitor.scoring.values.terms import Term, agree_part, read_terms
 from aem_monitor.scoring.values.text import (
     compact,
     coverage,
@@ -179,7 +179,7 @@ _RANK: Final = {Agreement.DIFFERENT: 0, Agreement.UNKNOWN: 1, Agreement.PROBABLY
 
 def _agree_term(a: Term, b: Term, kind: str | None) -> Agreement:
     if a.relation != b.relation:
-        return Agreement.DIFFERENT
+        return agree_part(a, b)
     return agree(a.fact.form, b.fact.form) if kind == "number" else agree_facts(a.fact, b.fact)
 
 

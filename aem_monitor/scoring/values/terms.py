@@ -11,75 +11,103 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from aem_monitor.scoring.values.calendar import Calendar, Span, in_week, on_weekday
+from aem_monitor.scoring.values.calendar import Calendar, Span
 from aem_monitor.scoring.values.datewords import weekday_named
-from aem_monitor.scoring.values.forms import DateForm, DurationForm, Fact, TimeForm
+from aem_monitor.scoring.values.forms import Agreement, DateForm, DurationForm, Fact, TimeForm
+from aem_monitor.scoring.values.periods import in_week, on_weekday
+from aem_monitor.scoring.values.recurring import on_weekdays
 from aem_monitor.scoring.values.words import flat, listed
 
-_LEADS: Final = tuple(
-    (relation, re.compile(rf"(?:^| )(?:{words})$"))
-    for relation, words in (
-        (
-            ">=",
-            (r"from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at"
-r"| in)?|(?:as|from as) early as"
-            r"|(?:any ?time|sometime) from|no earlier than|not earlier than|not before|(?:on|at) or after|at least"
-            r"|at the earliest|no less than|no fewer than|not less than|(?:a )?minimum(?: of)?"
-            r"|earliest"),
-        ),
-        (">", (r"(?:any ?time |sometime |right |just )?after|later than|beyond|more than|over|above"
-r"|greater than|longer than|older than")),
-        ("<", (r"(?:any ?time |sometime |right |just )?before|prior to|earlier than|ahead of|less than|fewer than|below"
-              r"|under")),
-        (
-            "<=",
-            (r"by|until|till?|up (?:to|until|till?)|(?:no|not) later than|not after|(?:on|at) or before|as late as"
-            r"|through|thru|at most|no more than|not more than|(?:a )?maximum(?: of)?|latest|due(?: by)?"),
-        ),
-        ("every", r"every|each"),
-        ("early", (r"(?:in )?early(?: in| on)?|earlier(?: in)?"
-                  r"|(?:(?:at|in|from|around) )?(?:the )?(?:very )?(?:beginning|start|early part)(?: of)?")),
-        ("mid", r"mid(?:way)?(?: through)?|(?:(?:at|in|from|around) )?(?:the )?middle(?: of)?"),
-        ("late", (r"(?:in )?late(?: in| on)?|later(?: in| on)?|(?:(?:at|in|towards?|around) )?(?:the )?(?:very )?"
-                 r"(?:end|late part)(?: of)?")),
-        ("rest", r"(?:for )?(?:the )?(?:rest|remainder)(?: of)?"),
-        ("within", (r"within|throughout|inside of|in (?:less than|under)|(?:in |over |during |for )?"
-r"(?:the )?(?:next|coming)|during|over the|over the course of")),
-    )
-)  # fmt: skip
-"""Words before a fact, longest first where they overlap, and the relation that they tell."""
+_RELATIONS: Final = {
+    ">=": (
+        r"from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at| in)?"
+        r"|(?:as|from as) early as|(?:any ?time|sometime) from|no earlier than|not earlier than|not before"
+        r"|(?:on|at) or after|at least|at the earliest|no less than|no fewer than|not less than"
+        r"|(?:a )?minimum(?: of)?|min|earliest"
+    ),
+    ">": (
+        r"(?:any ?time |any ?day |some ?time |right |just )?after|later than|beyond|more than|over|above|greater than"
+        r"|longer than|older than|past|following|post|in excess of|exceeding|upwards of"
+    ),
+    "<": (
+        r"(?:any ?time |any ?day |some ?time |right |just )?before|prior to|earlier than|ahead of|less than|fewer than"
+        r"|below|under|preceding|sooner than|in advance of|pre|younger than|shorter than|smaller than|lower than"
+    ),
+    "<=": (
+        r"by|until|till?|up (?:to|until|till?)|(?:no|not) (?:later|longer|older|greater|higher) than|not after"
+        r"|(?:on|at) or before|as late as|through|thru|at most|no more than|not more than|(?:a )?maximum(?: of)?|max"
+        r"|latest|due(?: by)?|(?:and )?end(?:s|ing)(?: on| at| in| by)?"
+    ),
+    "~": (
+        r"(?:some ?(?:time|where) )?(?:around|about|near)|approximately|approx|circa|ca|c|roughly|close to"
+        r"|on or (?:about|around)|at or (?:about|around)"
+    ),
+    "": r"(?:all|the whole) of",
+    "every": r"every|each",
+    "early": (
+        r"(?:in )?early(?: in| on)?|earlier(?: in)?"
+        r"|(?:(?:at|in|from|around) )?(?:the )?(?:very )?(?:beginning|start|early part|first part)(?: of(?: the)?)?"
+    ),
+    "mid": (
+        r"(?:in )?mid(?:way)?(?: through)?|half ?way through"
+        r"|(?:(?:at|in|from|around) )?(?:the )?middle(?: part)?(?: of(?: the)?)?"
+    ),
+    "late": (
+        r"(?:in )?late(?: in| on)?|later(?: in| on)?"
+        r"|(?:(?:at|in|towards?|around) )?(?:the )?(?:very )?(?:end|late part|later part|latter part)(?: of(?: the)?)?"
+    ),
+    "rest": r"(?:for |in |during )?(?:the )?(?:rest|remainder)(?: of(?: the)?)?",
+    "within": (
+        r"within|throughout|inside of|in (?:less than|under)"
+        r"|(?:in |over |during |for |within )?(?:the )?(?:next|coming)|during(?: the)?|over the|over the course of"
+    ),
+}
+"""Relations and the words before a fact that tell them."""
 
-_TAILS: Final = tuple(
-    (relation, re.compile(rf"^(?:{words})(?= |$)"))
-    for relation, words in (
-        (">=", (r"(?:and|or) (?:later|after|up|more|above|beyond)|on ?wards?|at the earliest"
-               r"|or (?:greater|longer)|minimum|at least")),
-        ("<=", r"(?:and|or) (?:earlier|before|less|fewer|below|under|shorter)|at the latest|at most|maximum|or sooner"),
-        ("", r"or so|ish|approximately|or thereabouts"),
-    )
-)  # fmt: skip
-_JOINS: Final = frozenset(listed("to till til until through thru - and"))
+_TAIL_RELATIONS: Final = {
+    ">=": (
+        r"(?:and|or) (?:later|after|up|more|above|beyond)|(?:and )?on ?wards?|at the earliest"
+        r"|or (?:greater|longer|newer)|minimum|min|at least"
+    ),
+    "<=": (
+        r"(?:and|or) (?:earlier|before|less|fewer|below|under|shorter|older|sooner)|at the latest|at most|maximum|max"
+        r"|tops"
+    ),
+    "~": r"or so|\+?ish|approximately|or thereabouts",
+}
+"""The same for words behind it."""
+
+_LEADS: Final = tuple((relation, re.compile(rf"(?:^| )(?:{words})$")) for relation, words in _RELATIONS.items())
+_TAILS: Final = tuple((relation, re.compile(rf"^(?:{words})(?= |$)")) for relation, words in _TAIL_RELATIONS.items())
+_JOINS: Final = frozenset(listed("/ to till til until through thru - and"))
 _OPENS: Final = re.compile(r"(?:^| )(?:from|between|any ?time from|any ?time between|anywhere from)$")
 _FILLER: Final = frozenset(
     listed(
         "maybe perhaps say how about please sometime anytime some any possibly probably preferably exactly sharp lets "
         "let us i guess think would will be like good ok okay oh well um make on at in the of for a an and to is it t "
-        "day date time year years around oclock clock hours hour per total approximately this that roughly circa ca "
+        "day date time year years around oclock clock hours hour per total approximately this that "
         "over almost nearly coming s whole entire calendar just also month"
     )
 )
 _TODAY: Final = re.compile(r"\b(?:tonight|today|this (?:early |late )?(?:morning|afternoon|evening))\b")
 _END_OF: Final = re.compile(r"\bend(?: of)?(?: the)?$")
+_STRETCH: Final = re.compile(r"(?:next|last) \d+ \w+")
+_STRETCH_LEAD: Final = re.compile(
+    r"(?:^| )(?:over|in|within|during|for|throughout|across)(?: the)?(?: course of(?: the)?)?$"
+)
+_EVERY_DAY: Final = re.compile(r"every \d")
+_EVERY_PART: Final = re.compile(r"every 1 (?P<part>morning|afternoon|evening|night)")
 _FLIPPED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 _LENGTH_BEHIND: Final = re.compile(r"or (?:more|less|fewer)\b")
-_AGO: Final = re.compile(r" (?:ago|earlier)$")
+_PERIOD_END: Final = re.compile(r"end of (?P<which>this|next|last) (?P<unit>week|month|quarter|year)")
+_AGO: Final = re.compile(r" (?:ago|earlier|back|prior)$")
 _BY_LENGTH: Final = re.compile(
     r"(?:more than|over|older than|longer than|at least|less than|fewer than|under|at most)$"
 )
 """More than two weeks ago is before the day two weeks ago."""
 
 _PUNCTUATION: Final = re.compile(r"[\s,.;:!?()'\"\[\]]+")
-_PART_DASH: Final = re.compile(r"\b(mid|early|late) -$")
+_PART_DASH: Final = re.compile(r"\b(mid|early|late|pre|post|half) -(?=$| way)")
 _DASH: Final = re.compile(r"\s*-+\s*")
 
 
@@ -111,7 +139,7 @@ def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tupl
         elif ranged:
             relation, lead = ">=", _OPENS.sub("", lead)
         else:
-            relation, lead = _lead(lead)
+            relation, lead = _lead(_STRETCH_LEAD.sub("", lead) if _is_stretch(fact) else lead)
         if relation in _FLIPPED and isinstance(fact.form, DateForm) and _AGO.search(flat(fact.text)):
             relation = _FLIPPED[relation] if _BY_LENGTH.search(gaps[at]) else relation
         length_behind = _LENGTH_BEHIND.match(gaps[at + 1]) and _AGO.search(flat(fact.text))
@@ -128,9 +156,16 @@ def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tupl
             # "End of tomorrow" is tomorrow, at the end of the day.
             terms.append(Term("", replace(fact, form=TimeForm(key="eod"))))
             relation = ""
-        if relation == "every" and (weekday := weekday_named(fact.text)) is not None:
+        relation, tail_relation = (_stated(each, fact) for each in (relation, tail_relation))
+        again = at and _EVERY_DAY.match(_key(facts[at - 1])) and gaps[at] in ("and", "or", "")
+        if (relation == "every" or again) and (weekday := weekday_named(fact.text)) is not None:
             # As "Mondays" says it.
-            terms.append(Term("", replace(fact, form=DateForm(key=f"every {weekday}"))))
+            terms.append(Term("", replace(fact, form=on_weekdays(1, weekday))))
+        elif part := _EVERY_PART.fullmatch(_key(fact)):
+            terms.append(Term("", replace(fact, form=DateForm(key="every 1 day"))))
+            terms.append(Term("", replace(fact, form=TimeForm(key=part["part"]))))
+        elif (period := _period_ending(fact, reference)) and not tail_relation and not relation:
+            terms.append(Term("late", period))
         else:
             terms.append(Term(tail_relation or relation, fact))
         joined = ranged and not tail_relation
@@ -140,6 +175,44 @@ def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tupl
     settled = _settled(_with_weekdays(_ranges(terms, reference)))
     whole = [_whole_period(term, reference) for term in settled]
     return (*whole, *_implied(whole, reference)), words
+
+
+def _key(fact: Fact) -> str:
+    return fact.form.key if isinstance(fact.form, DateForm) else ""
+
+
+def _is_stretch(fact: Fact) -> bool:
+    """Whether a fact is a length counted from now on, so that "over" and "within" only lead up to it."""
+    return _STRETCH.match(_key(fact)) is not None
+
+
+def _stated(relation: str, fact: Fact) -> str:
+    """The relation, without "about" where it is no more than good manners: of hours, lengths and amounts."""
+    return "" if relation == "~" and not isinstance(fact.form, DateForm) else relation
+
+
+def _period_ending(fact: Fact, reference: date | None) -> Fact | None:
+    """The period of which a fact is the end ("EOM")."""
+    found = _PERIOD_END.fullmatch(_key(fact))
+    if found is None:
+        return None
+    form = Calendar(reference).relative_period(found["which"], found["unit"], f"{found['which']} {found['unit']}")
+    return replace(fact, form=form)
+
+
+def agree_part(a: Term, b: Term) -> Agreement:
+    """How "the end of June" and "June 30" agree, terms of which only one is a part of its period: probably, if the day
+    is the last one; else not."""
+    for part, day in ((a, b), (b, a)):
+        if (part.relation, day.relation) == ("late", ""):
+            spans, days = _spans(part), _spans(day)
+            if spans and days and any((last, last) in days for _, last in spans):
+                return Agreement.PROBABLY
+    return Agreement.DIFFERENT
+
+
+def _spans(term: Term) -> tuple[Span, ...]:
+    return term.fact.form.spans if isinstance(term.fact.form, DateForm) else ()
 
 
 def _implied(terms: Sequence[Term], reference: date | None) -> list[Term]:
@@ -252,6 +325,9 @@ def _in_half_of(start: TimeForm, end: TimeForm) -> TimeForm:
 def _whole_period(term: Term, reference: date | None) -> Term:
     """ "Within 3 days" as the period that "the next 3 days" are; a period says by itself that it is one."""
     form = term.fact.form
+    if term.relation == "rest" and isinstance(form, DateForm) and reference is not None:
+        left = tuple((reference, last) for first, last in form.spans if first <= reference <= last)
+        return Term("", replace(term.fact, form=DateForm(left))) if left else term
     if term.relation != "within":
         return term
     if isinstance(form, DateForm):
@@ -285,10 +361,25 @@ def _with_weekdays(terms: Sequence[Term]) -> list[Term]:
 
 def _settled(terms: Iterable[Term]) -> list[Term]:
     """Without what adds nothing: the midnight that a format writes beside a day."""
-    kept = list(terms)
+    kept = _parts_of_times(list(terms))
     if not any(isinstance(term.fact.form, DateForm) and not term.relation for term in kept):
         return kept
     return [term for term in kept if not _formal_midnight(term.fact)]
+
+
+def _parts_of_times(terms: list[Term]) -> list[Term]:
+    """ "Early tomorrow morning" is early in the morning rather than early on the day."""
+    parts = [at for at, term in enumerate(terms) if isinstance(term.fact.form, TimeForm) and not term.relation]
+    days = [
+        at
+        for at, term in enumerate(terms)
+        if term.relation in ("early", "late") and any(first == last for first, last in _spans(term))
+    ]
+    if len(parts) == 1 and len(days) == 1:
+        part, day = parts[0], days[0]
+        terms[part] = replace(terms[part], relation=terms[day].relation)
+        terms[day] = replace(terms[day], relation="")
+    return terms
 
 
 def _formal_midnight(fact: Fact) -> bool:

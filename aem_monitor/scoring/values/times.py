@@ -29,7 +29,7 @@ _HOUR: Final = r"(?:" + "|".join(_HOURS) + r")"
 _MINUTE: Final = r"(?:" + "|".join(sorted(_MINUTES, key=len, reverse=True)) + r")"
 _HALF: Final = r"a\s?\.?\s?m\b\.?|p\s?\.?\s?m\b\.?|[ap]\b"
 _PART: Final = (
-    r"(?:(?:early |late )?(?:in the |at |this |tomorrow |today )?(?:early |late )?"
+    r"(?:(?:early |late )?(?:in the |at |this )?(?:early |late )?"
     r"(?:morning|afternoon|evening|night)|tonight|noon)"
 )
 _ZONES: Final = {

@@ -48,9 +48,12 @@ def encode_turn(turn: TurnVerdict) -> str:
 def same_result(one: RunResult, other: RunResult) -> bool:
     """Whether both are stored alike. Values themselves do not tell: what was a tuple comes back as a list, and a number
     that is none equals nothing."""
-    return encode_run(one) == encode_run(other) and list(map(encode_turn, one.turns)) == list(
-        map(encode_turn, other.turns)
-    )
+    return encode_run(one) == encode_run(other) and encode_turns(one.turns) == encode_turns(other.turns)
+
+
+def encode_turns(turns: Sequence[TurnVerdict]) -> list[str]:
+    """Each as ``encode_turn`` writes it."""
+    return [encode_turn(turn) for turn in turns]
 
 
 def decode_result(run: str, turns: Sequence[str]) -> RunResult:

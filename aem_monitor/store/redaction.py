@@ -168,6 +168,8 @@ def _marked(text: str | None) -> bool:
 
 def _mark(value: JSON) -> str:
     match value:
+        case str() if _MARK.fullmatch(value):
+            return value
         case bool():
             kind = "boolean"
         case int() | float():

@@ -181,6 +181,10 @@ class Store(Transactions):
         """What will be stored of a conversation; None where none are kept."""
         return pack(conversation, self._keeping)
 
+    def redacted(self, result: RunResult) -> RunResult:
+        """What will be stored of a result."""
+        return self._keeping.redaction.result(result)
+
     def add_totals(self, increments: Sequence[Increment]) -> None:
         """Add to counters that no verdict carries; an increment of 0 creates its row."""
 

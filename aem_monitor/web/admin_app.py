@@ -35,7 +35,7 @@ Reload = Callable[[], ReloadResult]
 
 
 def admin_app(store: Store, reload: Reload) -> Starlette:
-    """Serves ``POST /-/reload``, ``GET /api/v1/runs`` and ``GET /api/v1/runs/{run_id}``.
+    """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``.
 
     Only the store is read, so that the engine is never disturbed. Errors are
     ``{"error": {"reason": .., "message": ..}}`` with a bounded reason.
@@ -77,14 +77,20 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
         if provisional is not None:
             result, made_at = provisional
             return StrictJSONResponse({**evidence_object(result), "provisional": True, "stored_at": made_at})
-        message = "there is no such run; it may have passed its retention. GET /api/v1/runs lists what there is"
-        return error_response(404, "not_found", message)
+        return _no_run()
+
+    def revisions(request: Request) -> Response:
+        history = store.history(request.path_params["run_id"])
+        if not history:
+            return _no_run()
+        return StrictJSONResponse({"revisions": [{**_listed(one.result), **_stored(one)} for one in history]})
 
     return Starlette(
         routes=[
             Route("/-/reload", do_reload, methods=["POST"]),
             Route("/api/v1/runs", runs, methods=["GET"]),
             Route("/api/v1/runs/{run_id}", run, methods=["GET"]),
+            Route("/api/v1/runs/{run_id}/revisions", revisions, methods=["GET"]),
         ],
         exception_handlers={
             HTTPException: _http_error,
@@ -98,6 +104,11 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
 def error_response(status: int, reason: str, message: str, headers: dict[str, str] | None = None) -> Response:
     """The one form of an error."""
     return StrictJSONResponse({"error": {"reason": reason, "message": message}}, status_code=status, headers=headers)
+
+
+def _no_run() -> Response:
+    message = "there is no such run; it may have passed its retention. GET /api/v1/runs lists what there is"
+    return error_response(404, "not_found", message)
 
 
 def _listed(result: RunResult) -> dict[str, object]:

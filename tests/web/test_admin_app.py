@@ -234,3 +234,14 @@ def test_what_is_not_there_is_a_404_in_json(store: Store) -> None:
         answer = http.get("/metrics")
     assert answer.status_code == 404
     assert answer.json() == {"error": {"reason": "not_found", "message": "there is nothing at /metrics"}}
+
+
+def test_all_revisions_of_a_run_are_told_the_first_one_first(store: Store) -> None:
+    store.record_final(run("run-1", failing(1), test_pass=False), [], stored_at=100.0)
+    store.record_revision(run("run-1", dialog_version=2), "rescore", stored_at=150.0)
+    with client(store) as http:
+        found = http.get("/api/v1/runs/run-1/revisions").json()["revisions"]
+        told = [(one["revision"], one["dialog_version"], one["test_pass"], one["cause"]) for one in found]
+        assert told == [(0, 1, False, "final"), (1, 2, True, "rescore")]
+        assert http.get("/api/v1/runs/run-1").json()["revision"] == 1
+        assert http.get("/api/v1/runs/nothing/revisions").status_code == 404

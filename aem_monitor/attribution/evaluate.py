@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from aem_monitor.attribution import entry
 from aem_monitor.attribution.action import ActionChecks, call_name, expected_call, not_reached, structural_passed
+from aem_monitor.attribution.alignment import MOST_PASSES, OwnIfKnown, is_open, provisional
 from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation, Healthy
 from aem_monitor.attribution.graph import TurnLinks, leaves
-from aem_monitor.attribution.lifting import GoldenOrOwn, Lifting
+from aem_monitor.attribution.lifting import Lifting
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.attribution.reply import ReplyChecks
 from aem_monitor.attribution.settle import settle
@@ -84,9 +85,7 @@ class _Evaluation:
             for turn in played.golden.turns:
                 self._add(entries, turn, entry.unscored(turn, played.index, chain, cause), None)
             return entries
-        assignment = assign_calls(
-            self.run.dialog, played, self._fit, self._order(played), self._shares, self._expected_values
-        )
+        assignment = self._aligned(played)
         self.allowed += assignment.allowed
         for turn in played.golden.turns:
             if isinstance(turn, ToolTurn):
@@ -106,9 +105,33 @@ class _Evaluation:
 
     # Alignment
 
-    def _fit(self, turn: ToolTurn, call: ToolCall) -> Fitness:
-        """The fit by golden values; a value that the run may have its own of neither helps nor harms."""
-        expectation = GoldenOrOwn(self.run.dialog, self.links[turn.turn_no])
+    def _aligned(self, played: PlayedExchange) -> Assignment:
+        """The calls beside what was expected: by golden values first, then by what the calls so found returned."""
+        known: dict[int, Outcome] = {}
+        found = self._assigned(played, known)
+        if not is_open(played, self.links):
+            return found
+        for _ in range(MOST_PASSES):
+            known = {
+                number: provisional(turn, played, call, clean=self._fit(turn, call, known).clean)
+                for turn in played.golden.tools
+                if (call := found.judged.get(number := turn.turn_no)) is not None
+            }
+            better = self._assigned(played, known)
+            if better.judged == found.judged:
+                return better
+            found = better
+        return found
+
+    def _assigned(self, played: PlayedExchange, known: Mapping[int, Outcome]) -> Assignment:
+        def fit(turn: ToolTurn, call: ToolCall) -> Fitness:
+            return self._fit(turn, call, known)
+
+        return assign_calls(self.run.dialog, played, fit, self._order(played), self._shares, self._expected_values)
+
+    def _fit(self, turn: ToolTurn, call: ToolCall, known: Mapping[int, Outcome]) -> Fitness:
+        """How well a call answers a turn. ``known`` are calls of the exchange that seem to answer other turns."""
+        expectation = OwnIfKnown(self.run.dialog, self.links[turn.turn_no], {**self.outcomes, **known}, self.oracle)
         comparer = ArgumentComparer(self.oracle.same, turn.match, expectation, turn.threshold, self._schema(call))
         try:
             return ActionChecks(self.run.dialog, turn, call, comparer).fit()

@@ -1,16 +1,10 @@
 """``aem-monitor golden``: one action a job."""
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
-from aem_monitor.cli import golden_bootstrap, golden_diff, golden_import, golden_test
-from aem_monitor.cli.output import write_json, write_text
-from aem_monitor.errors import UsageError
-from aem_monitor.golden.lint import as_json, as_text, lint_files, worst
+from aem_monitor.cli import golden_bootstrap, golden_diff, golden_import, golden_lint, golden_test
+from aem_monitor.cli.output import write_text
 from aem_monitor.golden.schema import golden_schema_text
-from aem_monitor.scoring.responses import mentions
-from aem_monitor.scoring.scorers import EmbeddedScorer
-from aem_monitor.scoring.values import ValueContext
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -19,12 +13,10 @@ def configure(parser: ArgumentParser) -> None:
     lint = actions.add_parser(
         "lint",
         help="find what cannot work in golden dialogs, and what is probably not meant",
-        description="Checks golden dialogs and prints a line (or JSON object) for each finding. Exit code 2 where a "
-        "finding is an error: such a dialog cannot be used.",
+        description="Checks golden dialogs, by themselves and against recorded runs of them. Exit code 0: nothing as "
+        "grave as --fail-on, 1: something is, 2: a file cannot be loaded.",
     )
-    lint.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="golden dialogs, or folders of them")
-    lint.add_argument("--json", action="store_true", help="a JSON list of findings instead of lines")
-    lint.set_defaults(handler=_lint)
+    golden_lint.configure(lint)
     bootstrap = actions.add_parser(
         "bootstrap",
         help="draft a golden dialog from recorded conversations",
@@ -55,23 +47,6 @@ def configure(parser: ArgumentParser) -> None:
     golden_test.configure(tests)
     schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
     schema.set_defaults(handler=_schema)
-
-
-def _lint(arguments: Namespace) -> int:
-    for path in arguments.paths:
-        if not path.exists():
-            raise UsageError(f"{path}: no such file or folder")
-    findings = lint_files(arguments.paths, _mentions)
-    if arguments.json:
-        write_json(as_json(findings))
-    else:
-        write_text(as_text(findings) + "\n")
-    return 2 if worst(findings) == "error" else 0
-
-
-def _mentions(text: str, wanted: str) -> bool:
-    """Whether a reference text says what its turn must mention, by the rules that score runs."""
-    return mentions(text, wanted, ValueContext(), EmbeddedScorer()).equivalent
 
 
 def _schema(_: Namespace) -> int:

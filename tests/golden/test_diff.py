@@ -280,6 +280,7 @@ SAID_ANYWAY = {
     ("turns", 5, "depends_on", 0),
     ("turns", 2, "gold_turn", "args"),  # no arguments is the default
     ("turns", 6, "gold_turn", "args"),
+    ("variants", 0, "turns", 1, "gold_turn", "args"),
     ("outcome", 0, "args"),
     ("turns", 7, "alternates", 0, "must_mention"),  # that of the turn itself
 }

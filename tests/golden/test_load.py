@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from aem_monitor.examples import example_dialogs
 from aem_monitor.golden import load
+from aem_monitor.golden.cases import is_case_file
 from aem_monitor.golden.form import DialogForm
 from aem_monitor.golden.load import DialogFaultsError, dialog_from, load_dialogs, parse_dialog, read_dialogs
 from aem_monitor.validation import known_keys
@@ -111,7 +112,7 @@ def test_a_file_over_the_size_limit_is_not_read_to_its_end(tmp_path: Path, monke
 
 
 def test_yaml_and_json_of_the_same_content_give_the_same_dialog() -> None:
-    for path in example_dialogs().glob("*.yaml"):
+    for path in (path for path in example_dialogs().glob("*.yaml") if not is_case_file(path.name)):
         content = yaml.load(path.read_bytes(), Loader=yaml.BaseLoader)
         assert content["dialog"]
         from_yaml = parse_dialog(path.read_bytes(), path.name)

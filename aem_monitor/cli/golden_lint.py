@@ -1,0 +1,124 @@
+"""``aem-monitor golden lint``: golden dialogs looked through, by themselves and beside recorded runs."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, get_args
+
+from aem_monitor.build import build_pipeline, build_prefilter
+from aem_monitor.cli.configured import add_config_argument, configured
+from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.cli.progress import progress_bar
+from aem_monitor.errors import UsageError
+from aem_monitor.golden.lint import (
+    Recorded,
+    Semantics,
+    as_github,
+    as_json,
+    as_text,
+    at_least,
+    lint,
+    with_faults,
+)
+from aem_monitor.golden.linting import Severity
+from aem_monitor.golden.load import Dialogs, read_dialogs
+from aem_monitor.ingest.files import read_files
+from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.pipeline import Collected
+from aem_monitor.scoring.responses import facts, mentions
+from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
+from aem_monitor.scoring.scorers import EmbeddedScorer
+from aem_monitor.scoring.values import ValueContext
+from aem_monitor.scoring.values.forms import QuantityForm
+from aem_monitor.scoring.values.identifiers import looks_opaque
+
+_UNUSABLE: Final = 2
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="golden dialogs, or folders of them")
+    parser.add_argument(
+        "--recording",
+        metavar="FILE",
+        action="append",
+        type=Path,
+        default=[],
+        help="OTLP files of good runs, or folders of them: which golden calls fail, change nothing or never come there",
+    )
+    add_config_argument(parser)
+    parser.add_argument(
+        "--fail-on", choices=(*get_args(Severity), "never"), default="error", help="least severity for exit code 1"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--format", choices=("text", "json", "github"), default="text", help="github: annotations of a pull request"
+    )
+    form.add_argument("--json", dest="format", action="store_const", const="json", help="the same as --format json")
+    parser.set_defaults(handler=check)
+
+
+def check(arguments: Namespace) -> int:
+    """Carry the command out."""
+    for path in (*arguments.paths, *arguments.recording):
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    dialogs, faults = read_dialogs(arguments.paths)
+    recorded = _recorded(arguments.recording, dialogs, arguments.config) if arguments.recording else None
+    findings = with_faults(lint(dialogs, _semantics(), recorded), faults)
+    if arguments.format == "json":
+        write_json(as_json(findings))
+    elif arguments.format == "github":
+        write_text(as_github(findings))
+    else:
+        write_text(as_text(findings) + "\n")
+    if faults:
+        return _UNUSABLE
+    return int(arguments.fail_on != "never" and at_least(findings, arguments.fail_on))
+
+
+def _recorded(paths: Sequence[Path], dialogs: Dialogs, config: Path | None) -> list[Recorded]:
+    """The runs of the dialogs in recordings, judged."""
+    chosen = configured(config)
+    pipeline = build_pipeline(dialogs, chosen.settings, chosen.registry)
+    collected = Collected()
+    keep = build_prefilter(chosen.registry, chosen.settings.assembly, pipeline.recogniser.attributes)
+    with progress_bar("reading") as report:
+        for decoded in read_files(paths, chosen.limits, keep, report):
+            collected.add(decoded)
+    found = []
+    for conversation in collected.conversations(pipeline):
+        dialog = pipeline.recognise(conversation).dialog
+        runs = pipeline.runs(conversation, dialog) if dialog is not None else []
+        found += [Recorded(run, pipeline.judge_run(run).result) for run in runs]
+    print(f"{len(found)} recorded run{'' if len(found) == 1 else 's'} of these dialogs", file=sys.stderr)
+    return found
+
+
+def _semantics() -> Semantics:
+    """Words and values as scoring reads them by default."""
+    scorer = EmbeddedScorer()
+    return Semantics(
+        mentions=lambda text, wanted: mentions(text, wanted, ValueContext(), scorer).equivalent,
+        unsupported=_unsupported,
+        identifier=lambda text: " " not in text and looks_opaque(text),
+        similarity=lambda a, b: scorer.score([(a, b)])[0],
+        today=datetime.now(UTC).date(),
+    )
+
+
+def _unsupported(text: str, sources: Sequence[JSON]) -> list[tuple[str, bool]]:
+    """The facts of a text that no source says, by the rules that score replies, and whether each is an amount."""
+    context = ValueContext()
+    evidence = Evidence.read(sources, context)
+    missing = []
+    for fact in facts(text, context):
+        words = name_words(fact)
+        said = evidence.says(fact)
+        if not said and words is not None:
+            said = significant(words) <= evidence.covers(words)
+        if not said:
+            missing.append((fact.text, isinstance(fact.form, QuantityForm)))
+    return missing

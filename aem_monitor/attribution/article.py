@@ -4,15 +4,16 @@ Turns are paired by entry: no alignment, no recognition. Only turns that share a
 each other's expectations.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aem_monitor.attribution.action import ActionChecks, actual_call, call_name, expected_call, not_reached
 from aem_monitor.attribution.annotated import CallForm, DialogForm, ReplyForm, TurnForm
-from aem_monitor.attribution.explain import OWN_FAULT, Explanation
-from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
-from aem_monitor.attribution.lifting import Lifting
+from aem_monitor.attribution.articlerule import ArticleRule, has_result
+from aem_monitor.attribution.explain import Explainer, Healthy
+from aem_monitor.attribution.graph import TurnLinks, links_of
+from aem_monitor.attribution.lifting import LiftedExpectation, Lifting
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.attribution.reply import ReplyChecks
 from aem_monitor.attribution.settle import settle
@@ -25,16 +26,16 @@ from aem_monitor.model.verdict import (
     Check,
     FailureReason,
     MismatchDetail,
+    NotScored,
     RunResult,
     SubMetric,
     TurnKind,
     TurnVerdict,
 )
 from aem_monitor.scoring.align import assign
-from aem_monitor.scoring.arguments import ArgumentComparer, Difference
+from aem_monitor.scoring.arguments import ArgumentComparer
 from aem_monitor.scoring.compose import Terms, mean, summarise
 from aem_monitor.scoring.oracle import Oracle
-from aem_monitor.scoring.responses import Claim
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import ValueContext
 
@@ -61,8 +62,10 @@ def score_dialog(form: DialogForm, scorer: Scorer, context: ValueContext, assume
     ``assume_chain``: in a dialog without any ``depends_on`` a failing turn after a failed one counts as inherited.
     """
     assumed = assume_chain and not any(turn.depends_on for turn in form.turns)
-    scoring = _Scoring(_repaired(form.turns, Oracle(scorer, context)), Oracle(scorer, context), assumed)
-    turns = scoring.all()
+    oracle = Oracle(scorer, context)
+    repaired = _repaired(form.turns, oracle)
+    dialog = replace(_NO_DIALOG, turns=tuple(_golden(turn) for turn in repaired))
+    turns = _Scoring(repaired, oracle, assumed, dialog, links_of(dialog, context)).all()
     summary = summarise(turns, complete=True, captured=True)
     return RunResult(
         run_id="",
@@ -135,21 +138,22 @@ class _Scoring:
     turns: Sequence[TurnForm]
     oracle: Oracle
     assumed: bool
+    dialog: Dialog
+    links: Mapping[int, TurnLinks]
     outcomes: dict[int, Outcome] = field(default_factory=dict)
 
     def all(self) -> tuple[TurnVerdict, ...]:
         entries = []
         for form in self.turns:
             verdict = self._turn(form)
-            turn: ToolTurn | AgentTurn = _tool_turn(form) if form.turn == "Tool" else _agent_turn(form)
             call = _call(form, form.predict_turn) if isinstance(form.predict_turn, CallForm) else None
-            self.outcomes[form.turn_no] = Outcome(turn, verdict, call)
+            self.outcomes[form.turn_no] = Outcome(_golden(form), verdict, call)
             entries.append(verdict)
         return tuple(entries)
 
     def _turn(self, form: TurnForm) -> TurnVerdict:
         base = _base(form)
-        explains = _Explains(form, self.turns, self.outcomes, self.oracle)
+        explains = ArticleRule(form, self.turns, self.outcomes, self.oracle, self._explainer(form))
         checks = self._action(form, explains) if form.turn == "Tool" else self._reply(form, explains)
         detail = _detail(form)
         verdict = settle(base, checks, self.outcomes, None, detail)
@@ -162,7 +166,21 @@ class _Scoring:
             verdict = settle(base, blamed, self.outcomes, None, detail)
         return verdict
 
-    def _action(self, form: TurnForm, explains: "_Explains") -> list[Check]:
+    def _explainer(self, form: TurnForm) -> Explainer:
+        reference = form.gold_turn.response if isinstance(form.gold_turn, ReplyForm) else None
+        return Explainer(self.links[form.turn_no], self.outcomes, Healthy(self._healthy(), (), reference), self.oracle)
+
+    def _healthy(self) -> tuple[JSON, ...]:
+        return tuple(
+            outcome.result
+            for outcome in self.outcomes.values()
+            if not outcome.failed and outcome.result is not NOT_CAPTURED
+        )
+
+    def _lifting(self) -> Lifting:
+        return Lifting(self.dialog, self.outcomes, self.oracle)
+
+    def _action(self, form: TurnForm, explains: ArticleRule) -> list[Check]:
         turn, predicted = _tool_turn(form), form.predict_turn
         if not isinstance(predicted, CallForm):
             why = explains.not_called()
@@ -189,10 +207,11 @@ class _Scoring:
                 score=0.0,
             )
             return [wrong, *not_reached(turn)]
-        comparer = ArgumentComparer(self.oracle.same, turn.match)
+        own = _OwnOrGold(self._lifting().expectation(self.links[form.turn_no]))
+        comparer = ArgumentComparer(self.oracle.same, turn.match, own)
         return ActionChecks(_NO_DIALOG, turn, _call(form, predicted), comparer, explains).all()
 
-    def _reply(self, form: TurnForm, explains: "_Explains") -> list[Check]:
+    def _reply(self, form: TurnForm, explains: ArticleRule) -> list[Check]:
         predicted = form.predict_turn
         if not isinstance(predicted, ReplyForm):
             why = explains.not_called()
@@ -207,104 +226,38 @@ class _Scoring:
                     basis=why.basis,
                 )
             ]
-        healthy = tuple(
-            outcome.result
-            for outcome in self.outcomes.values()
-            if not outcome.failed and outcome.result is not NOT_CAPTURED
-        )
+        checks = self._said(form, predicted.response, self.links[form.turn_no], explains)
+        if all(check.passed is not False for check in checks):
+            return checks
+        as_gold = self._said(form, predicted.response, TurnLinks(), explains)
+        return checks if any(check.passed is False for check in as_gold) else as_gold
+
+    def _said(self, form: TurnForm, text: str, links: TurnLinks, explains: ArticleRule) -> list[Check]:
         return ReplyChecks(
             turn=_agent_turn(form),
-            text=predicted.response,
+            text=text,
             truncated=False,
-            links=TurnLinks(),
-            lifting=Lifting(_NO_DIALOG, {}, self.oracle),
+            links=links,
+            lifting=self._lifting(),
             explainer=explains,
             oracle=self.oracle,
-            healthy=healthy,
+            healthy=self._healthy(),
         ).all()
 
 
-class _Explains:
-    """What the article's rule says: a wrong value is inherited if a failed turn that the author names returned it.
+@dataclass(frozen=True, slots=True)
+class _OwnOrGold:
+    """Gold and prediction are paired here: what equals the gold value passes, and what this run really returned too."""
 
-    Where no results are given, the author's word is enough. A value is inherited as well if the expected and the actual
-    one are the gold and the predicted value of one field of an earlier failed turn (``revenue`` and ``profit``).
-    """
+    own: LiftedExpectation
 
-    def __init__(
-        self, form: TurnForm, turns: Sequence[TurnForm], outcomes: Mapping[int, Outcome], oracle: Oracle
-    ) -> None:
-        self._oracle = oracle
-        self._forms = {turn.turn_no: turn for turn in turns}
-        self._failed = [number for number, outcome in outcomes.items() if outcome.failed]
-        self._named = [number for number in form.depends_on if number in self._failed]
+    def alternatives(self, path: JSONPath, golden: JSON) -> tuple[JSON, ...]:
+        """The gold value, and the run's own where the turn that it came from passed."""
+        return (golden, *self.own.alternatives(path, golden))
 
-    def differences(self, differences: Sequence[Difference]) -> Explanation:
-        """Explains all of them, or none."""
-        found = [self._value(difference) for difference in differences]
-        if not found or not all(found):
-            return OWN_FAULT
-        basis = Basis.PROVENANCE if any(item.basis is Basis.PROVENANCE for item in found) else Basis.DECLARED
-        return Explanation(tuple(sorted({turn for item in found for turn in item.turns})), basis)
-
-    def missing(self, _path: JSONPath) -> Explanation:
-        """A key that is not there."""
-        return self._declared(lambda _: False)
-
-    def not_called(self) -> Explanation:
-        """A turn that never came."""
-        return self._declared(lambda _: False)
-
-    def unsaid(self, reply: str, _lifts: Sequence[Lift], _echoes: Sequence[Echo] = ()) -> Explanation:
-        """What a reply leaves out."""
-        return self._declared(lambda result: self._states_some_of(reply, result))
-
-    def claim(self, claim: Claim) -> Explanation:
-        """What a reply says that the reference does not."""
-        return self._declared(lambda result: self._oracle.supports(claim, result))
-
-    def _value(self, difference: Difference) -> Explanation:
-        found = self._declared(lambda result: bool(self._oracle.occurs(difference.actual, result)))
-        if found:
-            return found
-        echoed = [number for number in self._failed if self._swapped(self._forms[number], difference)]
-        return Explanation(tuple(echoed), Basis.PROVENANCE) if echoed else OWN_FAULT
-
-    def _swapped(self, form: TurnForm, difference: Difference) -> bool:
-        gold, predicted = form.gold_turn, form.predict_turn
-        if not isinstance(gold, CallForm) or not isinstance(predicted, CallForm):
-            return False
-        return any(
-            name in predicted.args
-            and self._oracle.same(difference.expected, value).equivalent
-            and self._oracle.same(difference.actual, predicted.args[name]).equivalent
-            for name, value in gold.args.items()
-        )
-
-    def _declared(self, returned: Callable[[JSON], bool]) -> Explanation:
-        """The named failed turns; of those with a result only the ones that really returned it."""
-        traced = [n for n in self._named if _has_result(self._forms[n]) and returned(self._forms[n].predict_result)]
-        if traced:
-            return Explanation(tuple(traced), Basis.PROVENANCE)
-        told = [n for n in self._named if not _has_result(self._forms[n])]
-        return Explanation(tuple(told), Basis.DECLARED) if told else OWN_FAULT
-
-    def _states_some_of(self, reply: str, result: JSON) -> bool:
-        values: list[JSON] = []
-        waiting = [result]
-        while waiting and len(values) < 200:
-            value = waiting.pop()
-            if isinstance(value, dict):
-                waiting.extend(value.values())
-            elif isinstance(value, list):
-                waiting.extend(value)
-            else:
-                values.append(value)
-        return any(self._oracle.occurs(value, reply) for value in values)
-
-
-def _has_result(form: TurnForm) -> bool:
-    return "predict_result" in form.model_fields_set and form.predict_result is not None
+    def cause(self, _path: JSONPath, _golden: JSON) -> NotScored | None:
+        """Everything is judged."""
+        return None
 
 
 def _base(form: TurnForm) -> TurnVerdict:
@@ -335,7 +288,12 @@ def _detail(form: TurnForm) -> MismatchDetail:
     return MismatchDetail.WRONG_TOOL if isinstance(form.predict_turn, CallForm) else MismatchDetail.NOT_CALLED
 
 
+def _golden(form: TurnForm) -> ToolTurn | AgentTurn:
+    return _tool_turn(form) if form.turn == "Tool" else _agent_turn(form)
+
+
 def _tool_turn(form: TurnForm) -> ToolTurn:
+    """A golden result counts where the predicted one is given too: values can be lifted then, and only then."""
     gold = form.gold_turn
     assert isinstance(gold, CallForm)
     return ToolTurn(
@@ -345,7 +303,7 @@ def _tool_turn(form: TurnForm) -> ToolTurn:
         action=gold.action,
         args=gold.args,
         result=form.result,
-        has_result=form.result is not None,
+        has_result=form.result is not None and has_result(form),
         depends_on=form.depends_on,
         match=form.match,
         tags=form.tags,
@@ -364,7 +322,7 @@ def _call(form: TurnForm, predicted: CallForm) -> ToolCall:
         tool=predicted.tool_id,
         action=predicted.action,
         arguments=predicted.args,
-        result=form.predict_result if _has_result(form) else NOT_CAPTURED,
+        result=form.predict_result if has_result(form) else NOT_CAPTURED,
         error=None,
         start_ns=0,
         end_ns=0,

@@ -77,6 +77,47 @@ def test_nothing_is_inherited_from_a_turn_that_passed() -> None:
     assert words(scored(turns))[2] == "root inconsistent_parameter_values"
 
 
+def test_a_value_of_the_runs_own_passes_where_the_turn_that_returned_it_passed() -> None:
+    first = call(1, {"q": "alpha"}, {"q": "alpha"}, result={"id": "I-1"}, predict_result={"id": "I-7"})
+    for fine in ("I-7", "I-1"):
+        assert scored([first, call(2, {"id": "I-1"}, {"id": fine}, depends_on=[1])]).test_pass is True
+    other = [first, call(2, {"id": "I-1"}, {"id": "I-8"}, depends_on=[1])]
+    assert words(scored(other))[2] == "root inconsistent_parameter_values"
+
+
+@pytest.mark.parametrize("results", [{"result": {"id": "I-1"}}, {"predict_result": {"id": "I-7"}}])
+def test_without_both_results_the_gold_value_is_expected(results: dict[str, Any]) -> None:
+    first = call(1, {"q": "alpha"}, {"q": "alpha"}, **results)
+    assert scored([first, call(2, {"id": "I-1"}, {"id": "I-1"}, depends_on=[1])]).test_pass is True
+    other = [first, call(2, {"id": "I-1"}, {"id": "I-7"}, depends_on=[1])]
+    assert words(scored(other))[2] == "root inconsistent_parameter_values"
+
+
+def reply(number: int, gold: str, predicted: str, *depends_on: int) -> dict[str, Any]:
+    return {
+        "turn_no": number,
+        "turn": "Agent",
+        "gold_turn": {"response": gold},
+        "predict_turn": {"response": predicted},
+        "depends_on": list(depends_on),
+    }
+
+
+def test_a_reply_may_say_the_runs_own_value() -> None:
+    first = call(1, {"q": "alpha"}, {"q": "alpha"}, result={"total": 612}, predict_result={"total": 655})
+    for said, passes in (("655 EUR", True), ("612 EUR", True), ("650 EUR", False)):
+        assert scored([first, reply(2, "It costs 612 EUR.", f"It costs {said}.", 1)]).test_pass is passes
+
+
+def test_a_claim_with_facts_of_a_healthy_and_of_a_failed_turn_is_inherited_from_the_failed_one() -> None:
+    flight = call(1, {"q": "alpha"}, {"q": "alpha"}, result={"flight": "LH714"}, predict_result={"flight": "LH714"})
+    hotel = call(2, {"nights": 3}, {"nights": 2}, result={"price": 384}, predict_result={"price": 210})
+    gold = "I filed the request with flight LH714 and a hotel for 384 EUR."
+    said = "I filed the request with flight LH714 and a hotel for {} EUR."
+    assert words(scored([flight, hotel, reply(3, gold, said.format(210), 1, 2)]))[3] == "cascade of 2"
+    assert words(scored([flight, hotel, reply(3, gold, said.format(215), 1, 2)]))[3] == "root inconsistent_response"
+
+
 def test_assumed_chains_only_in_files_without_any_declaration() -> None:
     turns = [call(1, {"q": "alpha"}, {"q": "omega"}), call(2, {"id": "I-1"}, {"id": "I-8"})]
     assert words(scored(turns))[2] == "root inconsistent_parameter_values"

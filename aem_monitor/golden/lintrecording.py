@@ -11,7 +11,7 @@ from typing import Final
 
 from aem_monitor.document import KeyPath
 from aem_monitor.golden.dialog import Dialog, ToolTurn
-from aem_monitor.golden.linting import Remark, named
+from aem_monitor.golden.linting import Remark, Severity, named
 from aem_monitor.golden.play import Run
 from aem_monitor.model.conversation import NOT_CAPTURED, ToolCall
 from aem_monitor.model.jsonvalue import JSON
@@ -64,11 +64,10 @@ def _turn(dialog: Dialog, turn: ToolTurn, recorded: Sequence[Recorded]) -> Itera
         return
     failed = [call for _, call in made if call.error is not None]
     if len(failed) == len(made):
-        message = (
-            f"{name} ends in an error wherever it is made ({_of(failed[0].error)}): it changes nothing, and runs that "
-            "leave it out are good ones; remove it"
-        )
-        yield "call-fails-in-recording", Remark(dialog.name, at, "error", message)
+        message = f"{name} ends in an error wherever it is made ({_of(failed[0].error)}): it changes nothing"
+        if turn.presence == "required":
+            message += ", and runs that leave it out are good ones; remove it"
+        yield "call-fails-in-recording", Remark(dialog.name, at, _graver(turn, "error"), message)
         return
     if dialog.read_only(turn.tool_id, turn.action):
         return
@@ -76,9 +75,14 @@ def _turn(dialog: Dialog, turn: ToolTurn, recorded: Sequence[Recorded]) -> Itera
     if False in shown and True not in shown:
         message = (
             f"{name} changes nothing in {_runs(shown.count(False))}: what it returns, or a read after it, is what was "
-            "read before; make it optional, or remove it"
+            "read before; remove it, unless it is meant to"
         )
-        yield "no-effect-in-recording", Remark(dialog.name, at, "warning", message)
+        yield "no-effect-in-recording", Remark(dialog.name, at, _graver(turn, "warning"), message)
+
+
+def _graver(turn: ToolTurn, severity: Severity) -> Severity:
+    """Of an optional turn no run has to answer for: it is only worth knowing."""
+    return severity if turn.presence == "required" else "hint"
 
 
 def _verdict(one: Recorded, turn: ToolTurn) -> TurnVerdict | None:

@@ -25,7 +25,8 @@ _ERROR: Final = "Error:"
 
 
 def _literal_id(dialog: Dialog, semantics: Semantics) -> Iterator[Remark]:
-    if semantics.identifier is None:
+    if semantics.identifier is None or dialog.open:
+        # What the user says in an open dialog is not known.
         return
     said = ""
     sources: list[JSON] = []

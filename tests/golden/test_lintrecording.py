@@ -58,6 +58,15 @@ def test_a_call_that_ends_in_an_error_wherever_it_is_made_is_found() -> None:
     assert found(dialog(), [refused], [get(BEFORE), cancel(AFTER)]) == []
 
 
+def test_what_an_optional_call_does_is_only_worth_knowing() -> None:
+    judge = Judge(SCORER, ScoringSettings())
+    asked = golden([ASK, tool(2, "orders.Cancel", {"order": "A-1"}, presence="optional")], tools=READS)
+    for calls in ([cancel(None, error="no")], [get(BEFORE), cancel(BEFORE)]):
+        (run,) = runs(asked, exchange("Cancel order A-1", calls, "It is done."))
+        ((_, remark),) = against_recordings([asked], [Recorded(run, judge.plan(run).result)])
+        assert remark.severity == "hint"
+
+
 def test_a_write_that_returns_what_was_read_before_changes_nothing() -> None:
     ((code, message),) = found(dialog(), [get(BEFORE), cancel(BEFORE)])
     assert code == "no-effect-in-recording"

@@ -18,6 +18,7 @@ from aem_monitor.config.root import Config
 from aem_monitor.config.settings import (
     assembly_settings,
     engine_settings,
+    journal_settings,
     kafka_settings,
     keeping,
     limits,
@@ -36,6 +37,8 @@ from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.ingest.batch import Partition, Source
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
+from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.journalling import Journalling
 from aem_monitor.metrics.registry import Metrics, Readings
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.restart import Started
@@ -110,7 +113,14 @@ class Daemon:
             self._release,
             accepting=lambda: self._recorder.cannot_write() is None,
         )
-        self.sources = self._sources(config, pipeline)
+        keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
+        journalled = journal_settings(config, replica)
+        self._journalling = (
+            None
+            if journalled is None
+            else Journalling(journalled, limits(config), keep, self._engine, self.worker, self.metrics)
+        )
+        self.sources = self._sources(config, keep)
         ready = metrics_app(self.metrics.registry, self.problems)
         self.metrics_listener = HttpListener(
             ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
@@ -133,31 +143,22 @@ class Daemon:
             settings = replace(settings, scoring=replace(settings.scoring, expert=self._expert.name))
         return build_pipeline(dialogs, settings, self._conventions, self._scorer)
 
-    def _sources(self, config: Config, pipeline: Pipeline) -> tuple[Source, ...]:
-        keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
-        bounds = limits(config)
+    def _sources(self, config: Config, keep: Prefilter) -> tuple[Source, ...]:
+        bounds, submit = limits(config), self.worker.submit
+        journal = None if self._journalling is None else self._journalling.journal
         sources: list[Source] = []
         if config.ingest.otlp_http.enabled:
             listen = config.ingest.otlp_http.listen
-            sources.append(
-                OtlpHttpSource(
-                    listen.host,
-                    listen.port,
-                    bounds,
-                    keep,
-                    self.worker.submit,
-                    self._refused("otlp_http"),
-                    key="ingest.otlp_http.listen",
-                )
-            )
+            refused = self._refused("otlp_http")
+            sources.append(OtlpHttpSource(listen.host, listen.port, bounds, keep, submit, refused, journal=journal))
         if config.ingest.otlp_grpc.enabled:
             grpc_listen = config.ingest.otlp_grpc.listen
             source = grpc_source()
             refused = self._refused("otlp_grpc")
-            sources.append(source(grpc_listen.host, grpc_listen.port, bounds, keep, self.worker.submit, refused))
+            sources.append(source(grpc_listen.host, grpc_listen.port, bounds, keep, submit, refused, journal=journal))
         if config.ingest.kafka is not None:
             settings = kafka_settings(config.ingest.kafka)
-            sources.append(KafkaSource(settings, bounds, keep, self.worker.submit, self._refused("kafka")))
+            sources.append(KafkaSource(settings, bounds, keep, submit, self._refused("kafka")))
         if not sources:
             raise ConfigError("ingest: no input is configured; enable ingest.otlp_http or give ingest.kafka")
         return tuple(sources)
@@ -176,6 +177,8 @@ class Daemon:
             raise
         if self.store.in_memory:
             _LOG.warning("store.url is a database in memory: verdicts and counters are lost when the process ends")
+        elif self._journalling is None and self._config.ingest.takes_otlp and self._config.ingest.otlp_journal.enabled:
+            _LOG.warning("OTLP input is lost in a crash: there is no journal without ingest.otlp_journal.path")
         self._restore()
         self._watch()
         self._scorer.load()
@@ -186,9 +189,14 @@ class Daemon:
                 self._experts.start()
                 undo.callback(self._experts.stop, 1.0)
             undo.callback(self.worker.stop, 5.0)
+            if self._journalling is not None:
+                self._journalling.open()
+                undo.callback(self._journalling.close, 1.0)
             for listener in (self.metrics_listener, self.admin_listener):
                 listener.start()
                 undo.callback(listener.stop, 1.0)
+            if self._journalling is not None:
+                self._journalling.start()
             for source in self.sources:
                 source.start()
                 undo.callback(source.close, 1.0)
@@ -211,11 +219,17 @@ class Daemon:
 
         for source in self.sources:
             source.stop(left())
+        if self._journalling is not None:
+            self._journalling.stop(left())
         drained = self.worker.stop(left())
         if not drained:
-            _LOG.error("The engine did not finish within shutdown.grace; what it held is read again from Kafka")
+            _LOG.error(
+                "The engine did not finish within shutdown.grace; what it held is read again by the next process"
+            )
         for source in self.sources:
             source.close(left())
+        if self._journalling is not None:
+            self._journalling.close(left())
         if self._experts is not None:
             self._experts.stop(1.0)
         self.admin_listener.stop(1.0)
@@ -274,6 +288,9 @@ class Daemon:
         unwritable = self._recorder.cannot_write()
         if unwritable is not None:
             found.append(unwritable)
+        unkept = None if self._journalling is None else self._journalling.journal.problem()
+        if unkept is not None:
+            found.append(unkept)
         for source in self.sources:
             if source.up:
                 self._was_up.add(source.name)
@@ -335,9 +352,12 @@ class Daemon:
             )
 
     def _release(self, offsets: Mapping[Partition, int]) -> None:
-        if offsets:
-            for source in self.sources:
-                source.release(offsets)
+        if not offsets:
+            return
+        if self._journalling is not None:
+            self._journalling.release(offsets)
+        for source in self.sources:
+            source.release(offsets)
 
     def _refused(self, source: str) -> Callable[[str, int], None]:
         def count(cause: str, amount: int) -> None:

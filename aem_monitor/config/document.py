@@ -49,7 +49,8 @@ file, each fault with its line, or prints the configuration in force.
   are text.
 - **Durations** are written `500ms`, `30s`, `10m`, `1h30m`, `30d`; **sizes** `512KiB`, `64MiB`, `1GiB`; **addresses**
   `127.0.0.1:4318` or `[::1]:4318`, where port 0 takes any free port.
-- **Relative paths** of golden dialogs, certificates and secret files count from the folder of the configuration file.
+- **Relative paths** of golden dialogs, certificates, secret files and the journal count from the folder of the
+  configuration file.
 - **Environment variables** override the file: `{PREFIX}STORE__URL` sets `store.url`. Lists and mappings are
   written as JSON, lists of texts also separated by commas. A variable that begins with `{PREFIX}` and names no key
   is refused.

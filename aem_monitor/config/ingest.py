@@ -1,11 +1,11 @@
-"""Configuration of what comes in: OTLP/HTTP, Kafka, bounds, the queue to the engine."""
+"""Configuration of what comes in: OTLP and its journal, Kafka, bounds, the queue to the engine."""
 
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
 from aem_monitor.config.section import FileName, Listener, Section
-from aem_monitor.config.units import Address, Duration, ListenAddress, Size
+from aem_monitor.config.units import Address, Duration, ListenAddress, Size, format_size
 from aem_monitor.validation import KeyFaultError
 
 
@@ -27,6 +27,34 @@ class OtlpGrpc(Listener):
     enabled: bool = Field(False, description="Whether the receiver runs.")
     listen: ListenAddress = Field(
         Address("127.0.0.1", 4317), description="Address of the receiver; 4317 is OTLP's own port."
+    )
+
+
+class OtlpJournal(Section):
+    """OTLP requests are on disk before they are acknowledged, and read again after a crash or a restart."""
+
+    enabled: bool = Field(True, description="Whether there is a journal. Without it, OTLP input is lost in a crash.")
+    path: FileName | None = Field(
+        None,
+        description="Folder of the journal, of this replica alone. Default: beside the store's SQLite file, with its "
+        "name and `-otlp-`; where the store is no file, there is no journal unless this is given.",
+    )
+    max_bytes: Size = Field(
+        2**30,
+        gt=0,
+        description="Most bytes of the journal. Above nine tenths of it, the oldest requests that no open run needs "
+        "are given up; when open runs need all of it, OTLP is answered 503 (retry).",
+    )
+    max_age: Duration = Field(
+        86400.0, gt=0, description="Requests are deleted after this time, whatever needs them; also while nothing runs."
+    )
+    fsync: Literal["always", "interval", "off"] = Field(
+        "always",
+        description="When requests are flushed to the disk: before they are acknowledged (requests share a flush), "
+        "every second, or when the system does it. A killed process loses nothing either way, a power cut does.",
+    )
+    segment_bytes: Size = Field(
+        8 * 2**20, gt=0, le=2**30, description="Length of one file; files are deleted as a whole."
     )
 
 
@@ -142,6 +170,23 @@ class Ingest(Section):
 
     otlp_http: OtlpHttp = Field(default_factory=OtlpHttp)
     otlp_grpc: OtlpGrpc = Field(default_factory=OtlpGrpc)
+    otlp_journal: OtlpJournal = Field(default_factory=OtlpJournal)
     kafka: Kafka | None = Field(None)
     limits: Limits = Field(default_factory=Limits)
     queue: Queue = Field(default_factory=Queue)
+
+    @property
+    def takes_otlp(self) -> bool:
+        """Whether any OTLP receiver runs."""
+        return self.otlp_http.enabled or self.otlp_grpc.enabled
+
+    @model_validator(mode="after")
+    def _journal_takes_every_request(self) -> Self:
+        journal, needed = self.otlp_journal, self.otlp_http.max_body + 2 * self.otlp_journal.segment_bytes
+        if journal.enabled and journal.max_bytes < needed:
+            raise KeyFaultError(
+                ("otlp_journal", "max_bytes"),
+                f"{format_size(journal.max_bytes)} may not take a single request; it must be at least "
+                f"otlp_http.max_body and two segments: {format_size(needed)}",
+            )
+        return self

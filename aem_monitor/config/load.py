@@ -67,6 +67,9 @@ def _from_folder(config: Config, folder: Path) -> Config:
     if experts.sentence is not None:
         sentence = experts.sentence.model_copy(update={"model": folder / experts.sentence.model})
         update["experts"] = experts.model_copy(update={"sentence": sentence})
+    journal = config.ingest.otlp_journal
+    if journal.path is not None:
+        journal = journal.model_copy(update={"path": folder / journal.path})
     kafka = config.ingest.kafka
     if kafka is not None:
         files = {
@@ -76,7 +79,7 @@ def _from_folder(config: Config, folder: Path) -> Config:
         }
         client = kafka.client.model_copy(update=files)
         kafka = kafka.model_copy(update={"client": client})
-        update["ingest"] = config.ingest.model_copy(update={"kafka": kafka})
+    update["ingest"] = config.ingest.model_copy(update={"kafka": kafka, "otlp_journal": journal})
     return config.model_copy(update=update)
 
 

@@ -1,10 +1,12 @@
 """From the configuration to the settings of each part, which know nothing of files."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from pydantic import SecretStr
+from sqlalchemy.engine import make_url
 
 from aem_monitor.assembly.settings import AssemblySettings
 from aem_monitor.attribution.steps import ScoringSettings
@@ -19,7 +21,9 @@ from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.journal.settings import JournalSettings
 from aem_monitor.scoring.compose import composition
+from aem_monitor.scoring.thresholds import ReplyThresholds
 from aem_monitor.store.conversations import Keeping
 from aem_monitor.store.redaction import Redaction
 
@@ -84,12 +88,20 @@ def assembly_settings(config: Config) -> AssemblySettings:
     )
 
 
-def _threshold(config: Config) -> float:
-    """The calibrated threshold of values, where there is one. Raises ``ConfigError`` for a file that cannot be used."""
-    if config.scoring.calibration is None:
-        return config.scoring.threshold
-    calibrated = read_calibration(config.scoring.calibration, "scoring.calibration").submetrics.get("value")
-    return config.scoring.threshold if calibrated is None else calibrated.threshold
+def _scoring(config: Config) -> ScoringSettings:
+    """Calibrated thresholds where there are some, else the configured ones. Raises ``ConfigError`` for a file that
+    cannot be used."""
+    chosen = config.scoring
+    found = {} if chosen.calibration is None else read_calibration(chosen.calibration, "scoring.calibration").thresholds
+    return ScoringSettings(
+        threshold=found.get("value", chosen.threshold),
+        band=chosen.band,
+        composition=composition(chosen.composition),
+        reply=ReplyThresholds(
+            found.get("response_completeness", chosen.reply.completeness),
+            found.get("response_truthfulness", chosen.reply.truthfulness),
+        ),
+    )
 
 
 def engine_settings(config: Config) -> EngineSettings:
@@ -114,11 +126,7 @@ def pipeline_settings(config: Config) -> PipelineSettings:
     """What the pure steps go by in the daemon. Recognition by words needs a restriction there."""
     return PipelineSettings(
         assembly=assembly_settings(config),
-        scoring=ScoringSettings(
-            threshold=_threshold(config),
-            band=config.scoring.band,
-            composition=composition(config.scoring.composition),
-        ),
+        scoring=_scoring(config),
         where=config.recognise.where,
         require_where=True,
         similarity=config.recognise.similarity,
@@ -135,6 +143,28 @@ def keeping(config: Config) -> Keeping:
         max_bytes=chosen.conversations.max_bytes,
         redaction=Redaction.of(chosen.redact.fields, chosen.redact.patterns),
     )
+
+
+def journal_settings(config: Config, replica: str) -> JournalSettings | None:
+    """Where OTLP requests are journalled; None where they are not.
+
+    What a journal holds is read to its end also when no receiver runs any more.
+    """
+    chosen = config.ingest.otlp_journal
+    path = chosen.path or _beside_store(config.store.url, replica)
+    if not chosen.enabled or path is None or not (config.ingest.takes_otlp or path.is_dir()):
+        return None
+    return JournalSettings(path, chosen.max_bytes, chosen.max_age, chosen.fsync, chosen.segment_bytes)
+
+
+def _beside_store(url: str, replica: str) -> Path | None:
+    """The journal's folder beside a SQLite file: one for each replica, as the file may have several of them."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return None
+    file = Path(str(parsed.database))
+    digest = hashlib.sha256(replica.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return file.with_name(f"{file.name}-otlp-{digest}")
 
 
 def kafka_settings(kafka: Kafka) -> KafkaSettings:

@@ -22,6 +22,9 @@ MESSAGES: dict[str, list[str]] = {
     "decimal-size.yaml": ['3: ingest.otlp_http.max_body: a size is written with its unit: "512KiB"'],
     "duplicate-key.yaml": ["4: store.url: key is written twice (first in line 3); keep one"],
     "empty-where.yaml": ["3: recognise.where.deployment.name: must be a text, number or boolean, or a list"],
+    "journal-too-small.yaml": [
+        "6: ingest.otlp_journal.max_bytes: 7MiB may not take a single request; it must be at least otlp_http.max_body"
+    ],
     "kafka-without-brokers.yaml": ["3: ingest.kafka.bootstrap_servers: required, but missing; add it"],
     "list-at-the-root.yaml": ["1: the configuration must be a mapping of sections"],
     "listener-open-to-the-network.yaml": [

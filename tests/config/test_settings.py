@@ -10,17 +10,28 @@ from aem_monitor.build import PipelineSettings
 from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.load import load_config
 from aem_monitor.config.root import Config
-from aem_monitor.config.settings import assembly_settings, engine_settings, kafka_settings, limits, pipeline_settings
+from aem_monitor.config.settings import (
+    assembly_settings,
+    engine_settings,
+    journal_settings,
+    kafka_settings,
+    limits,
+    pipeline_settings,
+)
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.errors import ConfigError
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.journal.settings import JournalSettings
 
 
 def test_the_defaults_of_the_file_are_those_of_the_parts() -> None:
     assert limits(Config()) == Limits()
     assert assembly_settings(Config()) == AssemblySettings()
     assert engine_settings(Config()) == EngineSettings()
+    folder = journal_settings(Config(), "r")
+    assert folder is not None
+    assert folder == JournalSettings(folder.path)
     assert pipeline_settings(Config()) == PipelineSettings()
     expected = KafkaSettings(bootstrap_servers=("b:9092",))
     chosen = kafka_settings(Kafka(bootstrap_servers=("b:9092",)))
@@ -76,3 +87,37 @@ def test_a_secret_that_cannot_be_read_is_refused_by_key_and_file(
     )
     with pytest.raises(ConfigError, match=rf"ingest\.kafka\.client\.ssl_password_file: .*{message}"):
         kafka_settings(kafka)
+
+
+def _configured(tmp_path: Path, text: str) -> Config:
+    path = tmp_path / "aem.yaml"
+    path.write_text(text)
+    return load_config(path, {})
+
+
+def test_the_journal_is_beside_the_file_of_the_store_one_for_each_replica(tmp_path: Path) -> None:
+    config = _configured(tmp_path, f"store: {{url: 'sqlite:///{tmp_path}/v.db'}}\n")
+    one, other = journal_settings(config, "one"), journal_settings(config, "other")
+    assert one is not None
+    assert other is not None
+    assert one.path.parent == tmp_path
+    assert one.path.name.startswith("v.db-otlp-")
+    assert one.path != other.path
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "postgresql+psycopg://user@host/name"])
+def test_where_the_store_is_no_file_a_journal_needs_a_path(tmp_path: Path, url: str) -> None:
+    config = _configured(tmp_path, f"store: {{url: '{url}'}}\n")
+    assert journal_settings(config, "r") is None
+    named = f"ingest: {{otlp_journal: {{path: here, fsync: 'off', max_bytes: 2GiB}}}}\nstore: {{url: '{url}'}}\n"
+    chosen = journal_settings(_configured(tmp_path, named), "r")
+    assert chosen == JournalSettings(tmp_path / "here", max_bytes=2**31, fsync="off")
+
+
+def test_without_a_receiver_only_a_journal_that_is_there_is_used(tmp_path: Path) -> None:
+    ingest = "ingest: {otlp_http: {enabled: false}, otlp_journal: {path: here}}\n"
+    assert journal_settings(_configured(tmp_path, ingest), "r") is None
+    (tmp_path / "here").mkdir()
+    assert journal_settings(_configured(tmp_path, ingest), "r") is not None, "what is in it is read to its end"
+    off = _configured(tmp_path, "ingest: {otlp_journal: {path: here, enabled: false}}\n")
+    assert journal_settings(off, "r") is None

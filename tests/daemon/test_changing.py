@@ -161,9 +161,10 @@ def test_the_same_spans_again_after_a_restart_are_counted_once(tmp_path: Path) -
         daemon.close()
 
 
-def test_sigterm_scores_what_is_complete_and_exits_0(tmp_path: Path) -> None:
+def test_without_a_journal_sigterm_scores_what_is_complete_and_exits_0(tmp_path: Path) -> None:
     """OTLP cannot send again: what the grace still holds must not be lost with the process."""
-    daemon = Running(tmp_path, assembly={"grace": "10m", "idle": "20m"})
+    assembly = {"grace": "10m", "idle": "20m"}
+    daemon = Running(tmp_path, assembly=assembly, ingest={"otlp_journal": {"enabled": False}})
     try:
         daemon.start()
         conversation = daemon.play()

@@ -146,7 +146,7 @@ def test_a_store_in_memory_is_warned_of(tmp_path: Path, url: str) -> None:
 def test_readiness_falls_with_the_store_and_health_does_not(daemon: Running) -> None:
     daemon.start()
     eventually(lambda: daemon.get("/-/ready") == 200, "ready")
-    for file in daemon.folder.glob("verdicts.db*"):
+    for file in [path for path in daemon.folder.glob("verdicts.db*") if path.is_file()]:
         # In place, as a failing disk would: the daemon has the files open.
         with file.open("r+b") as stream:
             stream.write(b"this is no database" * 4000)

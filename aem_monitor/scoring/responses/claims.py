@@ -63,7 +63,7 @@ downloaded|renewed|subscribed|unsubscribed|forwarded|generated|notified|flagged|
 arranged|made
 """
 _VERB_OF: Final = {
-    form: group.split()[0] for group in _ACTION_VERBS.replace("\n", "").split("|") for form in group.split()
+    form: group.split()[0] for group in re.split(r"[|\n]+", _ACTION_VERBS.strip()) for form in group.split()
 }
 SETTLED: Final = frozenset(
     listed(
@@ -80,7 +80,9 @@ _DONE: Final = re.compile(
     r"\b(?:(?:has|have|had|'ve|is|was|are|were|been|being|gets?|got)\s+"
     r"(?:(?:now|also|just|already|all|successfully|been|being|not|hereby|both|then)\s+)*"
     r"|(?:i|we)\s+(?:(?:now|also|just|already|successfully|then)\s+)*|^(?:successfully\s+)?)"
-    rf"(?P<verb>{'|'.join(sorted(_VERB_OF, key=len, reverse=True))})\b(?!\s+to\b)"
+    rf"(?P<verb>{'|'.join(sorted(_VERB_OF, key=len, reverse=True))})\b"
+    # "is set to expire" plans; "has been mailed to your office" tells where to.
+    r"(?!\s+to\s+(?!(?:the|an?|you|your|my|our|us|me|him|her|his|them|their|its|this|that|these|both|all)\b|\S*[\d@]))"
 )
 _FUTURE: Final = re.compile(
     r"\b(?:will|'ll|going to|would|can|could|to be|should|may|if|once|before|when|whether|unless|wants?"

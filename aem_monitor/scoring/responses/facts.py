@@ -67,13 +67,13 @@ def _states(fact: Fact, text: str) -> bool:
     """Whether a typed value is meant as one.
 
     "Found one" counts nothing and "first, .." opens a sentence; "$99 a night" and "per month" tell a rate, not a
-    length; "at night" and "currently" are no points in time; "2)" numbers a list.
+    length; "at night" and "currently" are no points in time; "2)" numbers a list, "(item 2757705742)" does not.
     """
     said = flat(fact.text)
     if fact.kind == "number":
         if said == "one" or (said.isalpha() and _is_ordinal(fact)):
             return False
-        return not _LIST_MARK.match(text, fact.end)
+        return not (_LIST_MARK.match(text, fact.end) and text.count("(", 0, fact.end) <= text.count(")", 0, fact.end))
     if isinstance(fact.form, TimeForm):
         return bool(fact.form.readings)
     if isinstance(fact.form, DateForm):

@@ -4,6 +4,7 @@ Computed once per dialog and version, from the dialog alone. A *lift* ties one e
 golden result that it was taken from, so that a run's own value can stand in for it.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, product
@@ -14,9 +15,15 @@ from aem_monitor.golden.reference import JSONPath, Reference, references_in, spo
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.responses import facts
 from aem_monitor.scoring.values import Fact, ValueContext, occurrences, trivial
+from aem_monitor.scoring.values.forms import NameForm
+from aem_monitor.scoring.values.words import tokens
 
 _MOST_FILLINGS: Final = 64
 """Fillings of one text that are tried: more come about only where one value stands at many places of a result."""
+
+_TELLING: Final = re.compile(r"(?=[^a-z]).{4,200}\Z|\d{3,}\Z")
+"""Values of results that a text has from there if it has them word for word: names, which begin with a capital, and
+what begins with a digit or a sign. Words such as "delivered" stand in texts for reasons of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +155,7 @@ class _Finder:
         return TurnLinks(self.declared, frozenset(proven - self.declared), lifts, templates, echoes)
 
     def reply(self, turn: AgentTurn) -> TurnLinks:
-        text = tuple(
-            (fact, found)
-            for fact in (facts(turn.response, self.context) if turn.response else ())
-            if (found := self.lifts(fact.text))
-        )
+        text = tuple(self.lifted_parts(turn.response)) if turn.response else ()
         mentions = tuple(self.lifts(mention) for mention in turn.must_mention)
         proven = {lift.turn_no for _, found in text for lift in found}
         proven |= {lift.turn_no for found in mentions for lift in found}
@@ -178,6 +181,33 @@ class _Finder:
         declared = [lift for lift in found if lift.turn_no in self.declared]
         return tuple(declared or found)
 
+    def lifted_parts(self, text: str) -> list[tuple[Fact, tuple[Lift, ...]]]:
+        """The facts of a text that are lifted, in order, and what results hold word for word and no fact is.
+
+        "Electric Kettle and Mechanical Keyboard" reads as one name; two results, or two entries of one, are in it.
+        """
+        found = [(fact, lifts) for fact in facts(text, self.context) if (lifts := self.lifts(fact.text))]
+        for fact in self._verbatim(text):
+            if not any(fact.start < other.end and other.start < fact.end for other, _ in found):
+                lifts = self.lifts(fact.text)
+                found += [(fact, lifts)] if lifts else []
+        return sorted(found, key=lambda part: part[0].start)
+
+    def _verbatim(self, text: str) -> list[Fact]:
+        """Names and identifiers of earlier results that stand in a text, the longest first."""
+        values = {
+            str(value)
+            for turn in self.earlier
+            if turn.has_result
+            for _, value in leaves(turn.result)
+            if not isinstance(value, bool) and _TELLING.match(str(value)) and str(value) in text
+        }
+        return [
+            Fact("name", value, match.start(), match.end(), NameForm(tokens(value)))
+            for value in sorted(values, key=lambda value: (-len(value), value))
+            for match in re.finditer(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\d)", text)
+        ]
+
     def template(self, text: str, whole: tuple[Lift, ...]) -> Template:
         """The parts of a text that are lifted. A text that is lifted as a whole has none but its references."""
         holes: list[Hole] = []
@@ -189,8 +219,7 @@ class _Finder:
                 if len(reference.text) < len(text):
                     holes.append(Hole(start, at, self._golden(reference.text), (_explicit(reference),)))
         elif not whole:
-            found = ((fact, self.lifts(fact.text)) for fact in facts(text, self.context))
-            holes = [Hole(fact.start, fact.end, fact.text, lifts) for fact, lifts in found if lifts]
+            holes = [Hole(fact.start, fact.end, fact.text, lifts) for fact, lifts in self.lifted_parts(text)]
         return Template(text, tuple(holes))
 
     def _golden(self, reference: str) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from aem_monitor.attribution.graph import Lift, Template, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.golden.dialog import Dialog
-from aem_monitor.golden.reference import JSONPath, Reference, fill, references_of, spoken
+from aem_monitor.golden.reference import JSONPath, Reference, fill, parse_reference, references_of, spoken
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import NotScored
@@ -87,8 +87,10 @@ class Lifting:
             try:
                 forms.append(fill(golden, self._own_value))
             except LookupError:
+                forms += self._by_other_keys(golden, lifts)
                 unknown = [o for o in named if o is not None and o.result is NOT_CAPTURED]
-                cause = self._why_unknown(unknown[0]) if unknown else NotScored.UNDETERMINED
+                if not forms:
+                    cause = self._why_unknown(unknown[0]) if unknown else NotScored.UNDETERMINED
         else:
             try:
                 forms.append(self._dialog.golden_form(golden))
@@ -96,6 +98,12 @@ class Lifting:
                 # Neither the run's value nor the golden one is known: only an explanation can tell more.
                 cause = NotScored.UNDETERMINED
         return Lifted(tuple(forms), cause)
+
+    def _by_other_keys(self, golden: JSON, lifts: tuple[Lift, ...]) -> list[JSON]:
+        """What a reference to an id may stand for that leads through that id: any id that the run has in its place."""
+        outcome = self._outcomes.get(lifts[0].turn_no)
+        whole = isinstance(golden, str) and parse_reference(golden) is not None
+        return outcome.real(lifts[0].paths) if whole and outcome is not None else []
 
     def _own_value(self, reference: Reference) -> JSON:
         outcome = self._outcomes[reference.turn_no]

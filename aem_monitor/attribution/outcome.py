@@ -1,5 +1,6 @@
 """What is known of an evaluated turn while later turns are evaluated."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from aem_monitor.golden.dialog import ScoredTurn, ToolTurn
@@ -55,9 +56,27 @@ class Outcome:
                 return None
 
     def real(self, paths: tuple[JSONPath, ...]) -> list[JSON]:
-        """The values that the real result has at ``paths``; paths that lead nowhere have none."""
+        """The values that the real result has at ``paths``; paths that lead nowhere have none.
+
+        Results that list things by their ids (``{"items": {"I-1": {"id": "I-1"}}}``) lead to an id through itself; in
+        them any other key of the same object is followed as well.
+        """
         result = self.result
         if result is NOT_CAPTURED:
             return []
-        found = (step_into(result, path) for path in paths)
-        return [value for value in found if value is not NOT_CAPTURED]
+        found: list[JSON] = []
+        for path in paths:
+            value = step_into(result, path)
+            found += [value] if value is not NOT_CAPTURED else self._by_other_keys(result, path)
+        return found
+
+    def _by_other_keys(self, result: JSON, path: JSONPath) -> list[JSON]:
+        golden = step_into(self.golden_result, path) if self.golden_result is not NOT_CAPTURED else NOT_CAPTURED
+        if not isinstance(golden, str) or golden not in path:
+            return []
+        at = path.index(golden)
+        listed = step_into(result, path[:at])
+        if not isinstance(listed, Mapping):
+            return []
+        values = (step_into(item, path[at + 1 :]) for item in listed.values())
+        return [value for value in values if value is not NOT_CAPTURED]

@@ -14,6 +14,7 @@ from aem_monitor.model.conversation import ToolCall
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import MismatchDetail
 from aem_monitor.scoring.align import assign
+from aem_monitor.scoring.values.occurrence import leaves
 
 _NAME_FIT = 0.5
 """A call of the right tool and action fits by half even when no argument agrees: it is the attempt to judge."""
@@ -179,13 +180,14 @@ def _kinship(
     """
     if not turn.args or not call.arguments:
         return 0.0
-    actual = list(call.arguments.values())
+    sent = {name: [leaf for _, leaf in leaves(value)] for name, value in call.arguments.items()}
+    everything = [leaf for found in sent.values() for leaf in found]
 
     def is_met(name: str, others: Sequence[JSON]) -> bool:
         return any(shared(other, value) for other in others for value in values.get(name, ()))
 
-    met = [name for name in turn.args if is_met(name, actual)]
-    target = any(_identifies(name) and name in call.arguments and is_met(name, [call.arguments[name]]) for name in met)
+    met = [name for name in turn.args if is_met(name, everything)]
+    target = any(_identifies(name) and is_met(name, sent.get(name, ())) for name in met)
     share = len(met) / len(turn.args)
     if not target and share < 0.5:
         return 0.0

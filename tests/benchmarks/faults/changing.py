@@ -223,11 +223,17 @@ def _remaining(exchanges: Exchanges, changes: Changes) -> set[str]:
     texts = [leaf for one in exchanges for call in one.calls for _, leaf in leaves([call.args, call.result])]
     texts += [one.reply for one in exchanges if one.reply]
     folded = " ".join(_folded(spelled(text)) for text in texts)
-    return {old for old in changes if _folded(old) in folded}
+    return {old for old in changes if _core(old) in folded}
 
 
 def _folded(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _core(text: str) -> str:
+    """What a shorter spelling of an identifier keeps: its number, if it is a long one ("ending in 8080730")."""
+    longest = max(re.findall(r"\d+", text), key=len, default="")
+    return longest if len(longest) > _SHORTEST else _folded(text)
 
 
 def _only_from(exchanges: Exchanges, exchange: int, call: int) -> list[tuple[Path, Any]]:

@@ -161,8 +161,16 @@ class Drafter:
                 replaced[path] = spelled(proven)
                 if len(contexts) > 1 and len(step.calls) > 1:
                     turn.note(at, f"confirmed by {len(step.calls)} recordings")
+                elif len(origin.places) > 1:
+                    turn.note(at, f"an identifier, which stands as well in {_listed(origin.places[1:])}")
             elif origin.places:
                 turn.note(at, _ambiguous(origin.places))
+            elif origin.keyed:
+                turn.note(
+                    at,
+                    f"from the result of turn {origin.turns[-1]}, below a key that is data itself, where no reference "
+                    "can lead: in a run with other data this is not scored",
+                )
             if proven is None:
                 depends |= set(origin.turns)
         replaced |= proofs.texts.get(number, {})
@@ -285,6 +293,9 @@ def put(value: Any, path: JSONPath, new: JSON) -> None:
 
 
 def _ambiguous(places: Sequence[Place]) -> str:
+    return f"may come from {_listed(places)}: write the one that is meant, or leave the value"
+
+
+def _listed(places: Sequence[Place]) -> str:
     shown = " or ".join(spelled(place) for place in places[:_SHOWN_PLACES])
-    more = f" or {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else ""
-    return f"may come from {shown}{more}: write the one that is meant, or leave the value"
+    return shown + (f" or {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else "")

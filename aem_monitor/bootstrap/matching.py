@@ -71,7 +71,7 @@ def _of_text(name: str, value: str, said: str) -> Iterator[Suggestion]:
         yield Suggestion(name, {"datetime": True}, "formed like a day and a time: any form of that moment will do")
     elif _TIME.fullmatch(value):
         yield Suggestion(name, {"time": True}, "formed like a time of day: any form of it will do")
-    elif _is_identifier(name, value):
+    elif identifies(name, value):
         yield Suggestion(name, {"id": True}, "named and formed like an identifier: never similar")
     elif len(value.split()) >= _WORDS_OF_FREE_TEXT and f" {normalise(value)} " not in said:
         yield Suggestion(
@@ -81,7 +81,8 @@ def _of_text(name: str, value: str, said: str) -> Iterator[Suggestion]:
         )
 
 
-def _is_identifier(name: str, value: str) -> bool:
+def identifies(name: str, value: str) -> bool:
+    """Whether a field or argument of that name with that value is named and formed like an identifier."""
     words = [word.lower() for word in _WORD.findall(name.rpartition(".")[2])]
     formed = " " not in value and (looks_opaque(value) or value.isdigit())
     return bool(words) and words[-1] in _IDENTIFIES and formed

@@ -1,15 +1,17 @@
 """Where the values of a script come from: what the same code finds that later traces blame through a dialog.
 
 Every recording is read as the dialog that it literally is, and ``attribution.graph`` links it. A place that holds a
-value in every recording that has it is a proof; a single recording proves where only one place holds the value.
+value in every recording that has it is a proof; a single recording proves where only one place holds the value, or
+where the value is an identifier.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aem_monitor.attribution.graph import Lift, TurnLinks, leaves, links_of
+from aem_monitor.bootstrap.matching import identifies
 from aem_monitor.bootstrap.recorded import RecordedCall
 from aem_monitor.bootstrap.script import Scene
 from aem_monitor.golden.dialog import Dialog, ToolTurn, UserTurn
@@ -26,7 +28,8 @@ Place = tuple[int, JSONPath]
 _LONGEST: Final = 200
 _DIGITS_OF_A_NAME: Final = 2
 _WORDS: Final = frozenset({"name", "quoted"})
-"""Kinds of facts that are words: they stand in texts for other reasons than having been returned."""
+"""Kinds of facts that are words, if they are no identifiers: they stand in texts for other reasons than having been
+returned."""
 
 
 def spelled(place: Place) -> str:
@@ -42,15 +45,22 @@ def _named(step: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where one value comes from. ``places`` hold exactly the value; ``turns`` hold it at all, rising."""
+    """Where one value comes from. ``places`` hold exactly the value; ``turns`` hold it at all, rising.
+
+    ``identifier``: all the places are fields for identifiers. Such a value names one thing wherever it stands, so that
+    any of the places will do. ``keyed``: a place that holds it is below a key which is data itself, where no reference
+    can lead.
+    """
 
     places: tuple[Place, ...] = ()
     turns: tuple[int, ...] = ()
+    identifier: bool = False
+    keyed: bool = False
 
     @property
     def proven(self) -> Place | None:
-        """The one place, or None."""
-        return self.places[0] if len(self.places) == 1 else None
+        """The one place, of an identifier the first one; or None."""
+        return self.places[0] if len(self.places) == 1 or (self.places and self.identifier) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +125,7 @@ def proofs_of(scenes: Sequence[Scene], numbering: Numbering, runs: Mapping[int, 
                 for path, value in leaves(turn.args):
                     origin = _origin(dialog, value, linked.lifts.get(path, ()), context)
                     found.setdefault(turn_no, {}).setdefault(path, []).append(origin)
-                    if isinstance(value, str) and not origin.turns:
+                    if isinstance(value, str) and not origin.places:
                         written = _with_references(dialog, turn, value, context)
                         if written != value:
                             proofs.texts.setdefault(turn_no, {}).setdefault(path, written)
@@ -177,19 +187,17 @@ def _with_references(dialog: Dialog, turn: ToolTurn, text: str, context: ValueCo
     ]
     for fact in reversed(facts(text, context)) if earlier else ():
         value = fact.text
-        if (
-            fact.kind in _WORDS
-            or value == text
-            or trivial(value)
-            or any(occurrences(value, one, context) for one in said)
-        ):
+        if value == text or trivial(value) or any(occurrences(value, one, context) for one in said):
             continue
         lifts = [
             Lift(other.turn_no, paths, explicit=False)
             for other in earlier
             if (paths := tuple(occurrences(value, other.result, context)))
         ]
-        proven = _origin(dialog, value, lifts, context).proven
+        origin = _origin(dialog, value, lifts, context)
+        if fact.kind in _WORDS and not origin.identifier:
+            continue
+        proven = origin.proven
         if proven is not None and spoken(dialog.golden_value(Reference(*proven, ""))) == value:
             text = text[: fact.start] + spelled(proven) + text[fact.end :]
     return text
@@ -203,6 +211,7 @@ def _origin(dialog: Dialog, value: JSON, lifts: Sequence[Lift], context: ValueCo
     """The places that hold the value and nothing else; of calls that were repeated word for word the first one's."""
     places: list[Place] = []
     seen: set[tuple[str, JSONPath]] = set()
+    keyed = False
     for lift in lifts:
         turn = dialog.by_number[lift.turn_no]
         if not isinstance(turn, ToolTurn):
@@ -214,13 +223,20 @@ def _origin(dialog: Dialog, value: JSON, lifts: Sequence[Lift], context: ValueCo
             except LookupError:
                 continue  # inside a text that holds JSON: a reference cannot go there
             if any(isinstance(step, str) and _names_a_value(step) for step in path):
-                continue  # the key is data itself: another run has another one
+                keyed = True  # the key is data itself: another run has another one
+                continue
             if (same_call, path) not in seen and _equal(value, held, context) and _writable((lift.turn_no, path)):
                 seen.add((same_call, path))
                 # A result that gives back what the call was given is not where the value comes from.
                 if not occurrences(value, turn.args, context):
                     places.append((lift.turn_no, path))
-    return Origin(tuple(places), tuple(sorted({lift.turn_no for lift in lifts})))
+    identifier = isinstance(value, str) and all(identifies(_field(path), value) for _, path in places)
+    return Origin(tuple(places), tuple(sorted({lift.turn_no for lift in lifts})), identifier, keyed)
+
+
+def _field(path: JSONPath) -> str:
+    """The name of the field that a place is or is an entry of."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 def _equal(value: JSON, held: JSON, context: ValueContext) -> bool:
@@ -228,7 +244,8 @@ def _equal(value: JSON, held: JSON, context: ValueContext) -> bool:
         return False
     if value == held and type(value) is type(held):
         return True
-    return bool(occurrences(held, value, context))
+    # Elsewhere than in the value as a whole: an entry of a list that is written as JSON text is not the text.
+    return () in occurrences(held, value, context)
 
 
 def _names_a_value(key: str) -> bool:
@@ -244,7 +261,8 @@ def _writable(place: Place) -> bool:
 
 def _written(origin: Origin, golden: Mapping[int, Captured]) -> Origin:
     """Without places that the golden results, those of the first recording that made each call, do not have."""
-    return Origin(tuple(place for place in origin.places if _is_there(place, golden)), origin.turns)
+    places = tuple(place for place in origin.places if _is_there(place, golden))
+    return replace(origin, places=places)
 
 
 def _all_there(text: str, golden: Mapping[int, Captured]) -> bool:
@@ -267,4 +285,5 @@ def _common(origins: Sequence[Origin]) -> Origin:
     first, *rest = origins
     places = [place for place in first.places if all(place in other.places for other in rest)]
     turns = {number for origin in origins for number in origin.turns}
-    return Origin(tuple(places), tuple(sorted(turns)))
+    identifier, keyed = all(one.identifier for one in origins), any(one.keyed for one in origins)
+    return Origin(tuple(places), tuple(sorted(turns)), identifier, keyed)

@@ -170,6 +170,7 @@ def test_a_path_through_a_key_that_is_data_is_no_reference() -> None:
     sheet, _ = drafted(recorded(exchange("Order a kettle", calls, "Ordered.")))
     assert turn(sheet, 2)["gold_turn"]["args"] == {"item": "7747408585"}
     assert turn(sheet, 2)["depends_on"] == [1]
+    assert "from the result of turn 1, below a key that is data itself" in notes(sheet, 2)
 
 
 def test_a_value_inside_a_longer_argument_is_a_reference_there() -> None:
@@ -213,3 +214,31 @@ def test_amounts_may_be_rounded_and_lists_that_are_pairs_come_in_any_order() -> 
     sheet, _ = drafted(recorded(exchange("Exchange them", [Call("exchange_items", args, {"ok": 1})], "Done.")))
     assert turn(sheet, 1)["match"] == {"amount": {"number": {"abs": 0.005}}, "item_ids": {"parallel": ["new_item_ids"]}}
     loaded(sheet)
+
+
+def order_and_return(item: str, other: str, args: JSON) -> Recording:
+    result: JSON = {"items": [{"item_id": item}, {"item_id": other}], "fulfilments": [{"item_ids": [item, other]}]}
+    calls = [Call("get_order", {"order_id": "A-1042"}, result), Call("return_items", {"item_ids": args}, {"ok": True})]
+    return recorded(exchange("Return both lamps of A-1042", calls, "Both lamps are on their way back."))
+
+
+def test_an_identifier_in_two_places_refers_to_the_first_and_names_the_others() -> None:
+    sheet, checked = drafted(order_and_return("7441167885", "3478699712", ["7441167885", "3478699712"]))
+    assert turn(sheet, 2)["gold_turn"]["args"] == {
+        "item_ids": ["${1.result.items[0].item_id}", "${1.result.items[1].item_id}"]
+    }
+    assert "an identifier, which stands as well in ${1.result.fulfilments[0].item_ids[0]}" in notes(sheet, 2)
+    assert checked.loosened == ()
+    again = order_and_return("1111222233", "4444555566", ["1111222233", "4444555566"])
+    wrong = order_and_return("1111222233", "4444555566", ["1111222233", "9999888877"])
+    assert passes(loaded(sheet), again, wrong) == [True, False]
+
+
+def test_identifiers_in_a_list_that_is_json_text_are_references_inside_the_text() -> None:
+    sheet, _ = drafted(order_and_return("7441167885", "3478699712", '["7441167885","3478699712"]'))
+    assert turn(sheet, 2)["gold_turn"]["args"] == {
+        "item_ids": '["${1.result.items[0].item_id}","${1.result.items[1].item_id}"]'
+    }
+    again = order_and_return("1111222233", "4444555566", '["1111222233","4444555566"]')
+    wrong = order_and_return("1111222233", "4444555566", '["1111222233","9999888877"]')
+    assert passes(loaded(sheet), again, wrong) == [True, False]

@@ -275,7 +275,7 @@ class Engine:
         for trace_id in conversation.trace_ids:
             state = self._held.traces[trace_id]
             due = expires_at = self._timing.pending_expired(state.first_seen)
-            if trace_id in whole and not open_question:
+            if (trace_id in whole and not open_question) or state.is_known():
                 due = min(due, self._timing.left_alone(state.last_ns(), state.last_arrival, moment))
             if due > moment.now:
                 next_due = min(next_due, due)

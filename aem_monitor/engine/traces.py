@@ -78,6 +78,10 @@ class TraceState:
         """The latest end of its spans."""
         return max((span.end_ns for copies in self.spans.values() for span in copies), default=0)
 
+    def is_known(self) -> bool:
+        """Whether all of it lies within runs that were stored before: nothing of it waits for what is to come."""
+        return self.last_ns() <= max((play.ended_ns for play in self.earlier), default=-1)
+
     def all_spans(self) -> list[Span]:
         """Every copy of every span; assembly picks the most complete ones."""
         return [span for copies in self.spans.values() for span in copies]

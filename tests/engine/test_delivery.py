@@ -250,6 +250,21 @@ def test_redelivery_of_a_part_of_a_stored_run_makes_no_run_and_no_revision() -> 
     assert second.counter("aem_monitor_unrecognised_conversations_total", outcome="none") == 0
 
 
+def test_a_call_of_a_stored_run_that_is_read_again_alone_does_not_hold_its_offset_until_it_expires() -> None:
+    first = Bench()
+    spans = play("c", 0)
+    first.feed(spans, offset=0)
+    first.finish()
+    again = first.restarted()
+    (call,) = [span for span in spans if span.name.startswith("execute_tool")]
+    again.feed([call], offset=7)
+    again.wait(120)
+    assert again.settings.pending_max_age > 120
+    assert again.releasable() == {0: 8}
+    assert again.counter("aem_monitor_pending_expired_total") == 0
+    assert again.counted_runs() == 1
+
+
 def test_dialogs_in_one_trace_of_which_one_was_stored_before_a_restart() -> None:
     trace = "5" * 32
     one, two = play("a", 0, trace=trace), exchange(ASK, "b", 3, trace=trace)

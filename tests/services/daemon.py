@@ -35,9 +35,12 @@ class Daemon:
         self._config.write_text(json.dumps(document))
         self._process: ServerProcess | None = None
 
-    def start(self) -> None:
-        """Start it and wait until its metrics are served; ``AssertionError`` with its last lines if they never are."""
-        command = [sys.executable, "-m", "aem_monitor", "run", "--config", str(self._config)]
+    def start(self, *program: str) -> None:
+        """Start it and wait until its metrics are served; ``AssertionError`` with its last lines if they never are.
+
+        ``program`` is the module to run in place of ``aem_monitor``, with arguments that come before the daemon's own.
+        """
+        command = [sys.executable, "-m", *(program or ["aem_monitor"]), "run", "--config", str(self._config)]
         self._process = ServerProcess("aem-monitor", command, self._folder / "daemon.log")
         try:
             self._process.wait_until(lambda: self.get("/-/healthy") == 200, 60.0)
@@ -53,6 +56,17 @@ class Daemon:
             return error.code
         except OSError:
             return 0
+
+    def scrape(self) -> str:
+        """What Prometheus would read, in its text format."""
+        with urllib.request.urlopen(f"http://{self.metrics_address}/metrics", timeout=30) as answer:
+            text: str = answer.read().decode()
+            return text
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.returncode is None
 
     @property
     def log(self) -> str:

@@ -1,0 +1,1 @@
+"""The daemon as a process between real services, disturbed: its verdicts and totals are those of a quiet run."""

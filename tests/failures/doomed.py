@@ -1,0 +1,66 @@
+"""``python -m tests.failures.doomed POINT NTH run --config FILE``: the daemon, which dies when it comes to a point.
+
+The product knows nothing of this: its functions are wrapped from outside, and the process kills itself (SIGKILL:
+nothing is tidied up) the NTH time that one of them is about to run or has just run.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aem_monitor.cli.main import main
+from aem_monitor.engine.engine import Engine
+from aem_monitor.ingest.kafka import KafkaSource
+from aem_monitor.ingest.kafka_connection import KafkaConnection
+from aem_monitor.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A method, and whether death comes after it. ``most``: how often a process comes by in a small workload."""
+
+    owner: type[Any]
+    method: str
+    after: bool
+    most: int
+
+
+POINTS: Final = {
+    "taken_in": Point(Engine, "ingest", True, 30),
+    "provisional_stored": Point(Store, "record_provisional", True, 5),
+    "before_transaction": Point(Store, "record_final", False, 5),
+    "inside_transaction": Point(Store, "_insert_run", True, 5),
+    "verdict_stored": Point(Store, "record_final", True, 5),
+    "offsets_released": Point(KafkaSource, "release", True, 5),
+    "before_commit": Point(KafkaConnection, "commit", False, 2),
+    "offsets_committed": Point(KafkaConnection, "commit", True, 2),
+}
+"""Where a process may die, in the order in which a message comes by."""
+
+
+def doom(point: str, nth: int) -> None:
+    """Have this process die the ``nth`` time that it comes to the point."""
+    at = POINTS[point]
+    method: Callable[..., Any] = getattr(at.owner, at.method)
+    calls = 0
+
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        last = calls == nth
+        if last and not at.after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = method(*arguments, **named)
+        if last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(at.owner, at.method, wrapped)
+
+
+if __name__ == "__main__":
+    doom(sys.argv[1], int(sys.argv[2]))
+    sys.exit(main(sys.argv[3:]))

@@ -156,22 +156,24 @@ def _answers_last(played: Sequence[Exchange], dialog: Dialog, same: SameMessage)
     if dialog.open:
         return False
     last = dialog.exchanges[-1]
-    pairs = _pair(dialog.exchanges, played, same)
+    pairs = _pair(dialog, played, same)
     at = pairs.get(len(dialog.exchanges) - 1)
     if at is None:
         return False
     return played[at].response is not None or (not last.replies and played[at].root_seen)
 
 
-def _pair(golden: Sequence[GoldenExchange], live: Sequence[Exchange], same: SameMessage) -> dict[int, int]:
+def _pair(dialog: Dialog, live: Sequence[Exchange], same: SameMessage) -> dict[int, int]:
     """Golden exchange index -> live exchange index, in order, with the best total agreement of user messages.
 
     A live message that agrees with no golden one is paired by position between its neighbours and is off script.
     """
 
+    golden = dialog.exchanges
+
     def agreement(i: int, j: int) -> int:
         user, said = golden[i].user, live[j].user
-        if user is not None and _agrees(said, user.text, same):
+        if any(_agrees(said, text, same) for text in _spellings(dialog, i)):
             return _SAME
         if not _tells(said):
             return _UNKNOWN
@@ -200,6 +202,14 @@ def _tells(said: UserMessage) -> bool:
     return said.text is not None and tells_enough(said.text, said.truncated)
 
 
+def _spellings(dialog: Dialog, index: int) -> tuple[str, ...]:
+    """What the user may say to begin a golden exchange; the first message has spellings. Empty in an open dialog."""
+    user = dialog.exchanges[index].user
+    if user is None:
+        return ()
+    return dialog.first_user if index == 0 else (user.text,)
+
+
 def _agrees(said: UserMessage, golden: str, same: SameMessage) -> bool:
     return said.text is not None and same(golden, said.text, truncated=said.truncated)
 
@@ -209,9 +219,9 @@ def _run(conversation: Conversation, dialog: Dialog, number: int, live: Sequence
         played: tuple[PlayedExchange, ...] = (_merged(dialog.exchanges[0], live),)
         all_present = False
     else:
-        pairs = _pair(dialog.exchanges, live, same)
+        pairs = _pair(dialog, live, same)
         played = tuple(
-            _played(golden, index, live[pairs[index]] if index in pairs else None, same)
+            _played(golden, index, live[pairs[index]] if index in pairs else None, _spellings(dialog, index), same)
             for index, golden in enumerate(dialog.exchanges)
         )
         all_present = len(pairs) == len(dialog.exchanges) and _answers_last(live, dialog, same)
@@ -229,11 +239,13 @@ def _run(conversation: Conversation, dialog: Dialog, number: int, live: Sequence
     )
 
 
-def _played(golden: GoldenExchange, index: int, live: Exchange | None, same: SameMessage) -> PlayedExchange:
+def _played(
+    golden: GoldenExchange, index: int, live: Exchange | None, spellings: Sequence[str], same: SameMessage
+) -> PlayedExchange:
     if live is None:
         return PlayedExchange(golden, index, present=False, on_script=True)
     text = live.user.text
-    on_script = not _tells(live.user) or golden.user is None or _agrees(live.user, golden.user.text, same)
+    on_script = not _tells(live.user) or not spellings or any(_agrees(live.user, text, same) for text in spellings)
     calls = live.tool_turns
     return PlayedExchange(
         golden,

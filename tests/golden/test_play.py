@@ -61,3 +61,13 @@ def test_a_message_that_was_not_captured_pairs_by_position(text: str | None) -> 
     (run,) = runs(DIALOG, exchange(LONG, reply="Which region?"), second)
     assert run.exchanges[1].on_script
     assert run.all_present
+
+
+def test_any_spelling_of_the_first_message_is_on_script_and_of_later_ones_only_the_golden_words() -> None:
+    spelled = golden(
+        [user(LONG), agent(1, "Which region?"), user("The EU")], recognise={"first_user": ["Numbers please"]}
+    )
+    (run,) = runs(spelled, exchange("numbers, please", reply="Which region?"), exchange("The EU", reply="Ok", at=60))
+    assert [played.on_script for played in run.exchanges] == [True, True]
+    (run,) = runs(spelled, exchange(LONG, reply="Which region?"), exchange("Numbers please", reply="Ok", at=60))
+    assert [played.on_script for played in run.exchanges] == [True, False]

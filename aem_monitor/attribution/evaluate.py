@@ -36,6 +36,7 @@ from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
 from aem_monitor.scoring.schemas import ValueSchema, schema_of
 from aem_monitor.scoring.submetrics import SubMetricPlugin, TurnView, ask
+from aem_monitor.scoring.thresholds import ReplyThresholds
 
 
 def evaluate(
@@ -44,6 +45,7 @@ def evaluate(
     oracle: Oracle,
     partial: bool = False,
     submetrics: Sequence[SubMetricPlugin] = (),
+    thresholds: ReplyThresholds | None = None,
 ) -> tuple[TurnVerdict, ...]:
     """Judge a run.
 
@@ -53,11 +55,12 @@ def evaluate(
         oracle: compares values and texts; after the call it holds the questions that only an expert can settle.
         partial: the run was cut short by a bound: what is missing is ``partial``, never an omission.
         submetrics: further sub-metrics, asked about every turn that happened.
+        thresholds: of replies, where a turn has none of its own; None: everything has to be right.
 
     Returns the entries in golden order, extra calls after the expected turns of their exchange. Optional turns that
     did not happen and skipped turns have none.
     """
-    evaluation = _Evaluation(run, links, oracle, partial, submetrics)
+    evaluation = _Evaluation(run, links, oracle, partial, submetrics, thresholds or ReplyThresholds())
     entries: list[TurnVerdict] = []
     for played in run.exchanges:
         entries += evaluation.exchange(played)
@@ -71,6 +74,7 @@ class _Evaluation:
     oracle: Oracle
     partial: bool
     submetrics: Sequence[SubMetricPlugin]
+    thresholds: ReplyThresholds
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     allowed: list[ToolCall] = field(default_factory=list)
     user_texts: list[str] = field(default_factory=list)
@@ -293,6 +297,7 @@ class _Evaluation:
             oracle=self.oracle,
             healthy=self._healthy(),
             whole=self.run.dialog.open,
+            thresholds=self.thresholds,
         ).all()
         text = "\n".join(reply.text or "" for reply in replies)
         checks += self._further(TurnKind.RESPONSE, turn.response, reply=text)

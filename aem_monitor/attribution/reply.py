@@ -1,7 +1,7 @@
 """The verdict of one response turn: what the reply leaves out, and what it says that nothing supports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
 from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
@@ -12,6 +12,7 @@ from aem_monitor.model.verdict import Basis, Check, FailureReason, NotScored, Su
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
 from aem_monitor.scoring.responses import Claim
 from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
+from aem_monitor.scoring.thresholds import ReplyThresholds, weigh
 from aem_monitor.scoring.values import Fact
 
 
@@ -19,8 +20,9 @@ from aem_monitor.scoring.values import Fact
 class ReplyChecks:
     """Asks everything about a reply.
 
-    ``healthy`` are the results of calls that passed or were allowed, before the reply. ``whole`` says that ``text``
-    holds all replies of an open dialog: what else they say is not judged there, only what they must (not) say.
+    ``thresholds`` are the least shares of right claims, save what the turn itself says. ``healthy`` are the results of
+    calls that passed or were allowed, before the reply. ``whole`` says that ``text`` holds all replies of an open
+    dialog: what else they say is not judged there, only what they must (not) say.
     """
 
     turn: AgentTurn
@@ -32,6 +34,7 @@ class ReplyChecks:
     oracle: Oracle
     healthy: tuple[JSON, ...]
     whole: bool = False
+    thresholds: ReplyThresholds = field(default_factory=ReplyThresholds)
 
     def all(self) -> list[Check]:
         """Truthfulness before completeness: a value put in the place of another says more than its absence."""
@@ -63,13 +66,17 @@ class ReplyChecks:
             return [], []
         reference, cause = self._lifted_reference(self.turn.response)
         judgement = self.oracle.judge(reference, self.text)
-        missing = [self._missing(claim, judgement.score, cause) for claim in judgement.missing]
+        least = self.thresholds.with_own(self.turn.thresholds)
+        missing = weigh(
+            [self._missing(claim, cause) for claim in judgement.missing], judgement.covered, least.completeness
+        )
         if judgement.complete is None and not missing:
             missing = [_unknown(SubMetric.COMPLETENESS, judgement.score)]
         unsupported: list[Check] = []
         if not self.whole:
-            found = (self._unsupported(claim, judgement.score) for claim in judgement.unsupported)
-            unsupported = [check for check in found if check is not None]
+            found = [check for claim in judgement.unsupported if (check := self._unsupported(claim)) is not None]
+            borne_out = 1 - len(found) / max(judgement.claims, 1)
+            unsupported = weigh(found, borne_out, least.truthfulness)
             if judgement.consistent is None and not unsupported:
                 unsupported = [_unknown(SubMetric.TRUTHFULNESS, judgement.score)]
         return unsupported, missing
@@ -94,7 +101,7 @@ class ReplyChecks:
                 text = text.replace(reference.text, values[0] if values else "")
         return text, cause
 
-    def _missing(self, claim: Claim, score: float, cause: NotScored | None) -> Check:
+    def _missing(self, claim: Claim, cause: NotScored | None) -> Check:
         if self.truncated or cause is not None:
             return Check(
                 SubMetric.COMPLETENESS,
@@ -111,7 +118,6 @@ class ReplyChecks:
             reason=FailureReason.INCOMPLETE_RESPONSE,
             expected=claim.text,
             actual=self.text,
-            score=min(score, 0.49),
             rule="not covered",
             explained_by=why.turns,
             basis=why.basis,
@@ -121,7 +127,7 @@ class ReplyChecks:
         texts = {fact.text for fact in claim.facts}
         return [lift for fact, lifts in self.links.text_lifts if _same_place(fact, texts, claim) for lift in lifts]
 
-    def _unsupported(self, claim: Claim, score: float) -> Check | None:
+    def _unsupported(self, claim: Claim) -> Check | None:
         if self._borne_out(claim):
             return None
         why = self.explainer.claim(claim)
@@ -132,7 +138,6 @@ class ReplyChecks:
             reason=FailureReason.INCONSISTENT_RESPONSE,
             expected=self.turn.response,
             actual=claim.text,
-            score=min(score, 0.49),
             rule="not supported",
             explained_by=why.turns,
             basis=why.basis,

@@ -1,7 +1,7 @@
 """The two pure steps of scoring: ``plan`` says what only an expert can settle, ``decide`` uses the answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 
 from aem_monitor.attribution.endstate import reached
@@ -15,12 +15,14 @@ from aem_monitor.scoring.compose import Composition, Terms, mean, summarise
 from aem_monitor.scoring.oracle import Answers, Oracle, Question
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.submetrics import SubMetricPlugin
+from aem_monitor.scoring.thresholds import ReplyThresholds
 from aem_monitor.scoring.values import ValueContext
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringSettings:
-    """``threshold`` and ``band`` are those of ``ValueContext``; ``expert`` names a scorer to ask, None asks nobody.
+    """``threshold`` and ``band`` are those of ``ValueContext``, ``reply`` the thresholds of replies; ``expert`` names a
+    scorer to ask, None asks nobody.
 
     ``submetrics`` are asked beside the built-in ones.
     """
@@ -30,6 +32,7 @@ class ScoringSettings:
     composition: Composition = mean
     expert: str | None = None
     submetrics: tuple[SubMetricPlugin, ...] = ()
+    reply: ReplyThresholds = field(default_factory=ReplyThresholds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,12 @@ class Judge:
         day = run.dialog.reference_date or datetime.fromtimestamp(run.first_ns / 1e9, UTC).date()
         texts = tuple(text for played in run.exchanges for text in played.user_texts)
         oracle = Oracle(self._scorer, self._context(day, texts), answers, self._settings.expert)
-        further = self._settings.submetrics
-        taken = best_path(run, lambda one: evaluate(one, self._links_of(one.dialog, day), oracle, partial, further))
+        further, least = self._settings.submetrics, self._settings.reply
+
+        def judged(one: Run) -> tuple[TurnVerdict, ...]:
+            return evaluate(one, self._links_of(one.dialog, day), oracle, partial, further, least)
+
+        taken = best_path(run, judged)
         outcome = reached(run, oracle, partial)
         result = result_of(taken.run, taken.turns, self._settings.composition, partial, outcome)
         return Plan(result, tuple(oracle.questions.values()))

@@ -28,6 +28,11 @@ class CalibrationFile(BaseModel):
     format: Literal["aem-monitor-calibration/1"] = "aem-monitor-calibration/1"
     submetrics: dict[str, CalibratedThreshold]
 
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The threshold of each sub-metric."""
+        return {name: one.threshold for name, one in self.submetrics.items()}
+
 
 def calibration_file(calibrations: list[Calibration]) -> CalibrationFile:
     """The file's content."""

@@ -10,6 +10,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from aem_monitor.errors import UsageError
+from aem_monitor.model.verdict import TurnKind
 from aem_monitor.scoring.responses import judge
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import ValueContext, compare_values
@@ -126,16 +127,15 @@ def score_labels(rows: list[Row], scorer: Scorer, store: Store | None) -> Iterat
 
 def _replies(row: ReplyLabel, scorer: Scorer, group: str) -> Iterator[Scored]:
     judgement = judge(row.reference, row.response, ValueContext(), scorer)
-    verdicts: Mapping[str, tuple[bool | None, bool | None]] = {
-        "response_truthfulness": (judgement.consistent, row.consistent),
-        "response_completeness": (judgement.complete, row.complete),
+    borne_out = 1 - len(judgement.unsupported) / max(judgement.claims, 1)
+    verdicts: Mapping[str, tuple[bool | None, bool | None, float]] = {
+        "response_truthfulness": (row.consistent, judgement.consistent, borne_out),
+        "response_completeness": (row.complete, judgement.complete, judgement.covered),
     }
-    for submetric, (verdict, label) in verdicts.items():
-        if label is None:
-            continue
-        # Facts decide a reply; the score only orders replies of one verdict.
-        score = judgement.score if verdict is None else 0.5 + judgement.score / 2 if verdict else judgement.score / 2
-        yield Scored(submetric, min(max(score, 0.0), 1.0), label, group)
+    for submetric, (label, verdict, share) in verdicts.items():
+        if label is not None:
+            # Of a reply that no rule can judge there are no claims to count, only a likeness.
+            yield Scored(submetric, judgement.score if verdict is None else share, label, group)
 
 
 def _stored(row: TurnLabel, store: Store | None, group: str) -> Scored:
@@ -148,4 +148,5 @@ def _stored(row: TurnLabel, store: Store | None, group: str) -> Scored:
     scores = [check.score for check in checks if check.score is not None]
     if not scores:
         raise UsageError(f"run {row.run_id}, turn {row.turn_no}: the store has no {row.submetric} score of it")
-    return Scored(row.submetric, min(scores), row.label, group)
+    named = f"response_{row.submetric}" if turn is not None and turn.kind is TurnKind.RESPONSE else row.submetric
+    return Scored(named, min(scores), row.label, group)

@@ -67,6 +67,21 @@ class Recognise(Section):
     )
 
 
+class ReplyThresholds(Section):
+    """From which share of right claims a reply passes. What must (not) be mentioned is not weighed with them."""
+
+    completeness: float = Field(
+        1.0, ge=0, le=1, description="Of what the reference text says, how much the reply has to say; 1: all of it."
+    )
+    truthfulness: float = Field(
+        1.0,
+        ge=0,
+        le=1,
+        description="Of the statements of the reply, how many have to be borne out by the reference, the user or a "
+        "healthy result; 1: all of them.",
+    )
+
+
 class Scoring(Section):
     """How values and replies are judged. Typed rules come first; these bounds count only where similarity decides."""
 
@@ -74,8 +89,12 @@ class Scoring(Section):
     band: float = Field(0.08, ge=0, le=0.5, description="Scores this close to the threshold are marked uncertain.")
     calibration: FileName | None = Field(
         None,
-        description="File that `aem-monitor calibrate` wrote; its threshold of the sub-metric `value` takes the place "
-        "of `threshold`. Replies are judged by their facts and have no threshold of their own.",
+        description="File that `aem-monitor calibrate` wrote; its thresholds of the sub-metrics `value`, "
+        "`response_completeness` and `response_truthfulness` take the place of `threshold` and `reply`.",
+    )
+    reply: ReplyThresholds = Field(
+        default_factory=ReplyThresholds,
+        description="Thresholds of replies; a golden turn's own `thresholds` go first.",
     )
     composition: str = Field(
         "mean",

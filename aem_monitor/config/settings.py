@@ -23,6 +23,7 @@ from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.journal.settings import JournalSettings
 from aem_monitor.scoring.compose import composition
+from aem_monitor.scoring.thresholds import ReplyThresholds
 from aem_monitor.store.conversations import Keeping
 from aem_monitor.store.redaction import Redaction
 
@@ -87,12 +88,20 @@ def assembly_settings(config: Config) -> AssemblySettings:
     )
 
 
-def _threshold(config: Config) -> float:
-    """The calibrated threshold of values, where there is one. Raises ``ConfigError`` for a file that cannot be used."""
-    if config.scoring.calibration is None:
-        return config.scoring.threshold
-    calibrated = read_calibration(config.scoring.calibration, "scoring.calibration").submetrics.get("value")
-    return config.scoring.threshold if calibrated is None else calibrated.threshold
+def _scoring(config: Config) -> ScoringSettings:
+    """Calibrated thresholds where there are some, else the configured ones. Raises ``ConfigError`` for a file that
+    cannot be used."""
+    chosen = config.scoring
+    found = {} if chosen.calibration is None else read_calibration(chosen.calibration, "scoring.calibration").thresholds
+    return ScoringSettings(
+        threshold=found.get("value", chosen.threshold),
+        band=chosen.band,
+        composition=composition(chosen.composition),
+        reply=ReplyThresholds(
+            found.get("response_completeness", chosen.reply.completeness),
+            found.get("response_truthfulness", chosen.reply.truthfulness),
+        ),
+    )
 
 
 def engine_settings(config: Config) -> EngineSettings:
@@ -117,11 +126,7 @@ def pipeline_settings(config: Config) -> PipelineSettings:
     """What the pure steps go by in the daemon. Recognition by words needs a restriction there."""
     return PipelineSettings(
         assembly=assembly_settings(config),
-        scoring=ScoringSettings(
-            threshold=_threshold(config),
-            band=config.scoring.band,
-            composition=composition(config.scoring.composition),
-        ),
+        scoring=_scoring(config),
         where=config.recognise.where,
         require_where=True,
         similarity=config.recognise.similarity,

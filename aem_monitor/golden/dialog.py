@@ -74,7 +74,8 @@ class ToolTurn:
 class AgentTurn:
     """An expected reply. ``response`` is None when only the mentions count.
 
-    ``references`` are those of the reference text and of the mentions.
+    ``references`` are those of the reference text and of the mentions. ``thresholds`` are least shares of right claims
+    by sub-metric (completeness, truthfulness), where the turn says any.
     """
 
     turn_no: int
@@ -87,6 +88,7 @@ class AgentTurn:
     dependencies: tuple[int, ...] = ()
     tags: tuple[str, ...] = ()
     alternates: tuple["AgentTurn", ...] = ()
+    thresholds: Mapping[str, float] = field(default_factory=dict)
     weight: float = 1.0
     critical: bool = False
     skip: bool = False
@@ -367,6 +369,7 @@ def _agent_turn(form: AgentTurnForm, index: int) -> AgentTurn:
         references=references,
         dependencies=_rising(form.depends_on, references),
         tags=form.tags,
+        thresholds=form.thresholds.model_dump(exclude_none=True) if form.thresholds else {},
         weight=form.weight,
         critical=form.critical,
         skip=form.skip,

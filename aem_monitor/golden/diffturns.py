@@ -67,11 +67,7 @@ def _calls(old: ToolTurn, new: ToolTurn, numbers: Mapping[int, int]) -> Iterator
     if set(old.tags) - old.order_tags != set(new.tags) - new.order_tags:
         yield ("tags",), "none", "has other labels"
     if old.threshold != new.threshold:
-        known = old.threshold is not None and new.threshold is not None
-        looser = known and (new.threshold or 0.0) < (old.threshold or 0.0)
-        effect = "looser" if looser else "stricter" if known else "different"
-        shown = ["the configured one" if one is None else f"{one:g}" for one in (new.threshold, old.threshold)]
-        yield ("threshold",), effect, f"takes texts from a similarity of {shown[0]}, no longer {shown[1]}"
+        yield ("threshold",), *_least(old.threshold, new.threshold, "takes texts from a similarity of")
 
 
 def _arguments(old: ToolTurn, new: ToolTurn, numbers: Mapping[int, int]) -> Iterator[Step]:
@@ -142,6 +138,19 @@ def _replies(old: AgentTurn, new: AgentTurn, numbers: Mapping[int, int]) -> Iter
         for text in before:
             if text not in after:
                 yield (key,), "looser", f"need no longer {words} {spoken(text)}"
+    for name in ("completeness", "truthfulness"):
+        least, former = new.thresholds.get(name), old.thresholds.get(name)
+        if least != former:
+            yield ("thresholds",), *_least(former, least, f"passes {name} from a share of")
+
+
+def _least(old: float | None, new: float | None, does: str) -> tuple[Effect, str]:
+    """A threshold that is another one; None is the configured one, of which nothing is known here."""
+    effect: Effect = "different"
+    if old is not None and new is not None:
+        effect = "looser" if new < old else "stricter"
+    shown = ["the configured one" if one is None else f"{one:g}" for one in (new, old)]
+    return effect, f"{does} {shown[0]}, no longer {shown[1]}"
 
 
 def _dependencies(old: ScoredTurn, new: ScoredTurn, numbers: Mapping[int, int]) -> Iterator[Step]:

@@ -8,7 +8,7 @@ import re
 from datetime import date
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, WithJsonSchema, model_validator
 
 from aem_monitor.golden.matchers import MatcherForm
 
@@ -178,6 +178,24 @@ class ToolTurnForm(_Form):
     skip: bool = False
 
 
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class ReplyThresholdsForm(_Form):
+    """Least shares of right claims, from which the reply passes a sub-metric; default: the configured ones."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> "ReplyThresholdsForm":
+        if not self.model_fields_set:
+            raise ValueError("is empty; say completeness, truthfulness or both, such as {completeness: 0.8}")
+        return self
+
+    completeness: Share | None = Field(None, description="Of what the reference says, how much the reply has to say.")
+    truthfulness: Share | None = Field(
+        None, description="Of the statements of the reply, how many have to be borne out."
+    )
+
+
 class AgentTurnForm(_Form):
     """An expected reply. Without ``gold_turn`` only the mentions count."""
 
@@ -191,6 +209,7 @@ class AgentTurnForm(_Form):
     )
     depends_on: Annotated[tuple[TurnNo, ...], Field(strict=False)] = ()
     tags: Texts = ()
+    thresholds: ReplyThresholdsForm | None = None
     weight: Weight = 1.0
     critical: bool = False
     skip: bool = False

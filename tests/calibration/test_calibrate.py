@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from aem_monitor.calibration import statistics
 from aem_monitor.calibration.file import read_calibration
-from aem_monitor.calibration.labels import Scored
+from aem_monitor.calibration.labels import ReplyLabel, Scored, score_labels
 from aem_monitor.calibration.sweep import Costs, calibrate
 from aem_monitor.cli.main import main
 from aem_monitor.errors import ConfigError
+from aem_monitor.scoring.scorers import EmbeddedScorer
 
 
 def rows(*pairs: tuple[float, bool], submetric: str = "value") -> list[Scored]:
@@ -112,6 +113,13 @@ def test_labels_that_cannot_be_used_say_where(
     path.write_text(content, encoding="utf-8")
     assert main(["calibrate", str(path)]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_reply_s_score_is_its_share_of_right_claims() -> None:
+    text = "Revenue was 1.2 million. Profit was 310000. We have 42 stores. The best region was Spain."
+    row = ReplyLabel(reference=text, response=text.replace(" We have 42 stores.", ""), consistent=True, complete=False)
+    found = {one.submetric: one.score for one in score_labels([row], EmbeddedScorer(), None)}
+    assert found == {"response_truthfulness": 1.0, "response_completeness": pytest.approx(0.75)}
 
 
 def test_a_file_that_is_no_calibration_is_refused_with_its_key(tmp_path: Path) -> None:

@@ -108,6 +108,14 @@ def test_a_changed_call_is_told_by_what_it_does_to_verdicts(
         ),
         ({}, {"alternates": [{"response": "Gone."}]}, [("looser", 'now also accepts the reply "Gone."')]),
         ({"alternates": [{"response": "Gone."}]}, {}, [("stricter", 'no longer accepts the reply "Gone."')]),
+        (
+            {"thresholds": {"completeness": 0.8}},
+            {"thresholds": {"completeness": 0.7, "truthfulness": 0.9}},
+            [
+                ("looser", "passes completeness from a share of 0.7, no longer 0.8"),
+                ("different", "passes truthfulness from a share of 0.9, no longer the configured one"),
+            ],
+        ),
     ],
 )
 def test_a_changed_reply_is_told_by_what_it_does_to_verdicts(

@@ -47,7 +47,8 @@ class ResponseJudgement:
     """``consistent``: no claim of the reply contradicts the reference or adds a fact that it does not know.
     ``complete``: every claim of the reference is covered. None: cannot be judged. ``unsupported`` are the claims
     of the reply at fault, ``missing`` those of the reference that are not covered; the ``facts`` of both are the
-    ones at fault. ``score`` in [0, 1] falls with both."""
+    ones at fault. ``score`` in [0, 1] falls with both. ``covered`` is the share of the reference that is covered,
+    ``claims`` how many statements the reply makes."""
 
     consistent: bool | None
     complete: bool | None
@@ -55,6 +56,8 @@ class ResponseJudgement:
     uncertain: bool
     unsupported: tuple[Claim, ...] = ()
     missing: tuple[Claim, ...] = ()
+    covered: float = 1.0
+    claims: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,8 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
         uncertain=doubtful or open_ends,
         unsupported=unsupported,
         missing=missing,
+        covered=coverage,
+        claims=claims_made,
     )
 
 

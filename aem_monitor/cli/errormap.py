@@ -43,7 +43,7 @@ def print_error_map(result: RunResult, stream: TextIO) -> None:
         f"{right} of {scored} turns right"
     )
     target = console(stream)
-    target.print(Text(shown(title), style="bold"), soft_wrap=True)
+    target.print(Text(_line(title), style="bold"), soft_wrap=True)
     widest = max((len(what(turn)) for turn in result.turns), default=0)
     for turn, (signs, below) in zip(result.turns, _rails(result.turns), strict=True):
         number = turn.turn_no if turn.turn_no is not None else "+"
@@ -51,8 +51,13 @@ def print_error_map(result: RunResult, stream: TextIO) -> None:
         head = f"{lead}{what(turn):<{widest}}  {turn_word(turn)}"
         faults = [f"{below:<{len(lead)}}{fault}" for fault in _faults(turn)]
         for line in (head, *faults):
-            target.print(Text(shown(line).rstrip(), style=_STYLES.get(turn.success, "")), soft_wrap=True)
+            target.print(Text(_line(line), style=_STYLES.get(turn.success, "")), soft_wrap=True)
     stream.write("\n")
+
+
+def _line(text: str) -> str:
+    """Names come from spans and may hold anything; whatever they hold, a turn is one line."""
+    return shown(text.replace("\n", " ")).rstrip()
 
 
 def _rails(turns: Sequence[TurnVerdict]) -> Iterator[tuple[str, str]]:

@@ -3,9 +3,12 @@
 import io
 from typing import Any
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from aem_monitor.cli.errormap import LEGEND, print_error_map, print_error_maps
 from aem_monitor.model.verdict import Basis, FailureReason, MismatchDetail, NotScored, RunResult, TurnKind, TurnVerdict
-from tests.store.results import check, failing, run, turn
+from tests.store.results import check, failing, results, run, turn
 
 REPLY: dict[str, Any] = {"kind": TurnKind.RESPONSE, "tool": None, "action": None}
 
@@ -117,13 +120,28 @@ def test_control_characters_of_an_agent_do_not_reach_the_terminal() -> None:
     assert drawn(run("one", failing(1, checks=(wrong,))))[1].endswith(r"got \x1b[2Jprofit")
 
 
+def test_a_name_with_line_breaks_stays_on_its_line() -> None:
+    assert drawn(run("one", failing(1, tool="mail\nsend")))[0].startswith("●   1  mail send  ROOT CAUSE")
+
+
 def test_only_failing_runs_are_drawn_and_none_is_said_in_words() -> None:
     stream = io.StringIO()
     print_error_maps([run("good", turn(1)), run("bad", failing(1))], stream)
     assert "id of bad" in stream.getvalue()
     assert "id of good" not in stream.getvalue()
     assert stream.getvalue().endswith(f"{LEGEND}\n")
-    for results, said in (([run("good", turn(1))], "No turn failed in 1 run.\n"), ([], "No run was found.\n")):
+    for healthy, said in (([run("good", turn(1))], "No turn failed in 1 run.\n"), ([], "No run was found.\n")):
         stream = io.StringIO()
-        print_error_maps(results, stream)
+        print_error_maps(healthy, stream)
         assert stream.getvalue() == said
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(results, max_size=3))
+def test_any_result_can_be_drawn_and_every_failing_turn_has_a_line(found: list[RunResult]) -> None:
+    stream = io.StringIO()
+    print_error_maps(found, stream)
+    shown = [one for one in found if any(turn.success is False for turn in one.turns)]
+    text = stream.getvalue()
+    assert len(text.splitlines()) >= sum(len(one.turns) + 2 for one in shown)
+    assert text.count("●") >= sum(turn.root_cause for one in shown for turn in one.turns)

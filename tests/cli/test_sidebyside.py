@@ -2,9 +2,12 @@
 
 import io
 
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from aem_monitor.cli.sidebyside import print_side_by_side
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, RunResult, TurnKind, TurnVerdict
-from tests.store.results import check, failing, run, turn
+from tests.store.results import check, failing, results, run, turn
 
 
 def table(*results: RunResult) -> list[str]:
@@ -45,3 +48,11 @@ def test_a_call_too_many_has_no_number() -> None:
     detail = MismatchDetail.UNEXPECTED_CALL
     extra = failing(None, "tool_mismatch", detail=detail, tool="other", called="mail.send", checks=(made,))
     assert table(bad(extra))[-1] == "extra call, mail.send: is a call that the dialog does not allow"
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(results, min_size=1, max_size=3))
+def test_any_results_can_be_compared_and_every_dialog_has_a_row(found: list[RunResult]) -> None:
+    stream = io.StringIO()
+    print_side_by_side(found, stream)
+    assert stream.getvalue().count(" right") >= len({(one.dialog, one.release) for one in found})

@@ -169,7 +169,7 @@ class Drafter:
                 turn.note(
                     at,
                     f"from the result of turn {origin.turns[-1]}, below a key that is data itself, where no reference "
-                    "can lead: in a run with other data this is not scored",
+                    "can lead: in a run with other keys the value cannot be told",
                 )
             if proven is None:
                 depends |= set(origin.turns)

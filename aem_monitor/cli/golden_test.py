@@ -73,12 +73,12 @@ def test(arguments: Namespace) -> int:
             lambda result: Target(_case_file(dialogs, result, files), recordings.holding(result, inputs.traces)),
         )
         _write(recorded)
-    if arguments.junit_xml is not None:
-        _write_bytes(arguments.junit_xml, junit_xml(outcomes))
     if arguments.format == "json":
         write_json(outcome_objects(outcomes, recorded.settled))
     else:
         print_outcomes(outcomes, recorded.settled, sys.stdout)
+    if arguments.junit_xml is not None:
+        _write_bytes(arguments.junit_xml, junit_xml(outcomes))
     settled = {id(outcome.result) for outcome in recorded.settled}
     return int(any(not one.as_expected and id(one.result) not in settled for one in outcomes))
 

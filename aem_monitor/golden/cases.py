@@ -123,7 +123,7 @@ class Case(_Form):
     case: Name
     dialog: Name
     version: Annotated[int, Field(ge=0)] | None = None
-    traces: Texts = ()
+    traces: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)] = ()
     conversation: Annotated[str, Field(min_length=1)] | None = None
     play: Annotated[int, Field(ge=1)] = 1
     note: str | None = None
@@ -194,9 +194,14 @@ def write_cases(path: Path, cases: Sequence[Case]) -> None:
         text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     else:
         text = _head(path) + write_yaml(value)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    # A link to the file stays one.
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def _head(path: Path) -> str:

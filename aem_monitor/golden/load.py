@@ -37,6 +37,9 @@ __all__ = [
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """Names of golden dialog files; what else lies in a directory is left alone."""
 
+_SPANS: Final = frozenset(("resourceSpans", "resource_spans", "resourceLogs", "resource_logs"))
+"""Keys of OTLP exports, which may lie where dialogs are looked for."""
+
 MAX_FILES: Final = 10_000
 """Most files that one call reads."""
 
@@ -147,6 +150,9 @@ def dialog_from(value: JSON, name: str = "dialog") -> Dialog:
 
 
 def _dialog(document: Document) -> Dialog | list[Fault]:
+    if isinstance(document.value, Mapping) and not _SPANS.isdisjoint(document.value):
+        message = "holds spans, no golden dialog; keep recordings elsewhere, or as .jsonl, .pb or compressed"
+        return [fault_at(document, (), message)]
     try:
         form = DialogForm.model_validate(document.value)
     except ValidationError as error:

@@ -204,6 +204,27 @@ def test_a_path_that_is_not_there_is_an_error(golden: Path, capsys: Capture) -> 
     assert "none.jsonl: no such file or folder" in capsys.readouterr().err
 
 
+def test_xml_that_cannot_be_written_costs_the_exit_code_and_not_the_outcome(golden: Path, capsys: Capture) -> None:
+    write_case(golden, "{test_pass: false}")
+    assert main(["golden", "test", str(golden), "--junit-xml", str(golden / "none" / "junit.xml")]) == 2
+    streams = capsys.readouterr()
+    assert streams.out == "1 case, all as expected\n"
+    assert "junit.xml: cannot be written: No such file or directory" in streams.err
+
+
+def test_cases_that_cannot_be_written_are_an_error(
+    golden: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_case(golden, "{test_pass: true}")
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert main(["golden", "test", str(golden), "--record"]) == 2
+    assert f"{path}: cannot be written: No space left on device" in capsys.readouterr().err
+
+
 def test_a_json_file_is_known_by_what_is_in_it(golden: Path, capsys: Capture) -> None:
     first = Path(traces(golden)).read_text().splitlines()[0]
     (golden.parent / "right.json").write_text(first)

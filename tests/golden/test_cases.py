@@ -93,6 +93,15 @@ def test_cases_of_any_name_survive_a_file(tmp_path_factory: pytest.TempPathFacto
     assert read_cases(path).cases == cases
 
 
+def test_a_link_to_a_case_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    link = tmp_path / "a.cases.yaml"
+    link.symlink_to(Path("kept") / "real.cases.yaml")
+    write_cases(link, (case(),))
+    assert link.is_symlink()
+    assert read_cases(tmp_path / "kept" / "real.cases.yaml").cases == (case(),)
+
+
 def test_a_case_replaces_the_one_of_its_name_in_its_place() -> None:
     cases = (case("one"), case("two"))
     changed = case("one", note="new")

@@ -114,7 +114,7 @@ class Daemon:
             accepting=lambda: self._recorder.cannot_write() is None,
         )
         keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
-        journalled = journal_settings(config, replica)
+        journalled = journal_settings(config)
         self._journalling = (
             None
             if journalled is None

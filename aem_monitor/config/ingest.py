@@ -37,7 +37,7 @@ class OtlpJournal(Section):
     path: FileName | None = Field(
         None,
         description="Folder of the journal, of this replica alone. Default: beside the store's SQLite file, with its "
-        "name and `-otlp-`; where the store is no file, there is no journal unless this is given.",
+        "name and `-otlp`; where the store is no file, there is no journal unless this is given.",
     )
     max_bytes: Size = Field(
         2**30,
@@ -54,7 +54,10 @@ class OtlpJournal(Section):
         "every second, or when the system does it. A killed process loses nothing either way, a power cut does.",
     )
     segment_bytes: Size = Field(
-        8 * 2**20, gt=0, le=2**30, description="Length of one file; files are deleted as a whole."
+        8 * 2**20,
+        gt=0,
+        le=2**28,
+        description="Length of one file; files are deleted, and read into memory, as a whole.",
     )
 
 

@@ -145,26 +145,30 @@ def keeping(config: Config) -> Keeping:
     )
 
 
-def journal_settings(config: Config, replica: str) -> JournalSettings | None:
+def journal_settings(config: Config) -> JournalSettings | None:
     """Where OTLP requests are journalled; None where they are not.
 
     What a journal holds is read to its end also when no receiver runs any more.
     """
     chosen = config.ingest.otlp_journal
-    path = chosen.path or _beside_store(config.store.url, replica)
+    path = chosen.path or _beside_store(config.store.url, config.store.replica)
     if not chosen.enabled or path is None or not (config.ingest.takes_otlp or path.is_dir()):
         return None
     return JournalSettings(path, chosen.max_bytes, chosen.max_age, chosen.fsync, chosen.segment_bytes)
 
 
 def _beside_store(url: str, replica: str) -> Path | None:
-    """The journal's folder beside a SQLite file: one for each replica, as the file may have several of them."""
+    """The journal's folder beside a SQLite file: one for each replica that has a name, as the file may have several.
+
+    The host's name, which is a replica's without one, is left out: it changes with each container, and the next one
+    has to find what the last has left. Two such replicas at once are refused by the folder's lock.
+    """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
         return None
     file = Path(str(parsed.database))
     digest = hashlib.sha256(replica.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return file.with_name(f"{file.name}-otlp-{digest}")
+    return file.with_name(f"{file.name}-otlp-{digest}" if replica else f"{file.name}-otlp")
 
 
 def kafka_settings(kafka: Kafka) -> KafkaSettings:

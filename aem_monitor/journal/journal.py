@@ -75,6 +75,7 @@ class Journal:
         self._active: Segment | None = None
         self._sealed: dict[int, Sealed] = {}
         self._unread: list[Sealed] = []
+        self._reading: int | None = None
         self._released: dict[int, int] = {}
         self._gone: list[int] = []
         self._open = False
@@ -83,8 +84,9 @@ class Journal:
 
     def open(self) -> None:
         """Take the folder. Raises ``ConfigError`` when it cannot be used or another process has it."""
-        self._unread = self._folder.open()
-        self._sealed = {segment.number: segment for segment in self._unread}
+        self._sealed = {segment.number: segment for segment in self._folder.open()}
+        self._give_up(self._is_too_old, Evicted.AGE)
+        self._unread = list(self._sealed.values())
         self._open = True
 
     @property
@@ -183,8 +185,10 @@ class Journal:
         An entry is done with when the next one is asked for. What is damaged is counted and passed over.
         """
         for segment in self._unread:
-            if segment.number not in self._sealed:
-                continue
+            with self._state:
+                if segment.number not in self._sealed:
+                    continue
+                self._reading = segment.number
             try:
                 data = segment.path.read_bytes()
             except OSError as error:
@@ -200,7 +204,7 @@ class Journal:
                 yield Entry(segment.number, found)
                 self._metrics.counter("aem_monitor_journal_replayed_records_total").inc()
             segment.end = end
-        self._unread = []
+        self._unread, self._reading = [], None
 
     def _note(self, segment: Sealed, damage: Damage) -> None:
         where = f"bytes {damage.start} to {damage.end}"
@@ -234,7 +238,7 @@ class Journal:
         now = self._clock()
         self._look_after_active(now)
         self._delete_released()
-        self._give_up(lambda segment: segment.newest < now - self._settings.max_age, Evicted.AGE)
+        self._give_up(self._is_too_old, Evicted.AGE)
         self._folder.prune(now - self._settings.max_age)
         if self.figures.size > _FULL * self._settings.max_bytes:
             self._make_room(needed_by_runs())
@@ -265,6 +269,9 @@ class Journal:
         for segment in free:
             self._delete(segment)
 
+    def _is_too_old(self, segment: Sealed) -> bool:
+        return segment.newest < self._clock() - self._settings.max_age
+
     def _make_room(self, needed: Collection[int] | None) -> None:
         if needed is None:
             return
@@ -282,16 +289,22 @@ class Journal:
                 _LOG.warning("The journal's segment %s was deleted before it was done with: %s", segment.path, cause)
 
     def _delete(self, segment: Sealed) -> bool:
+        with self._state:
+            if segment.number == self._reading and segment.end is None:
+                # What is handed on of it next would have a place that is gone.
+                return False
+            self._sealed.pop(segment.number, None)
         try:
             self._folder.remove(segment)
         except OSError as error:
+            with self._state:
+                self._sealed[segment.number] = segment
             # Nothing is lost by it; should it go on, the journal gets full and says so.
             fault = journal_error("be cut", self._folder.path, error)
             self._metrics.counter("aem_monitor_journal_errors_total", reason=fault.reason).inc()
             _LOG.debug("%s", fault)
             return False
         with self._state:
-            self._sealed.pop(segment.number, None)
             self._released.pop(segment.number, None)
             self._gone.append(segment.number)
         return True

@@ -29,7 +29,7 @@ def test_the_defaults_of_the_file_are_those_of_the_parts() -> None:
     assert limits(Config()) == Limits()
     assert assembly_settings(Config()) == AssemblySettings()
     assert engine_settings(Config()) == EngineSettings()
-    folder = journal_settings(Config(), "r")
+    folder = journal_settings(Config())
     assert folder is not None
     assert folder == JournalSettings(folder.path)
     assert pipeline_settings(Config()) == PipelineSettings()
@@ -95,29 +95,32 @@ def _configured(tmp_path: Path, text: str) -> Config:
     return load_config(path, {})
 
 
-def test_the_journal_is_beside_the_file_of_the_store_one_for_each_replica(tmp_path: Path) -> None:
-    config = _configured(tmp_path, f"store: {{url: 'sqlite:///{tmp_path}/v.db'}}\n")
-    one, other = journal_settings(config, "one"), journal_settings(config, "other")
-    assert one is not None
-    assert other is not None
-    assert one.path.parent == tmp_path
-    assert one.path.name.startswith("v.db-otlp-")
-    assert one.path != other.path
+def test_the_journal_is_beside_the_file_of_the_store_one_for_each_named_replica(tmp_path: Path) -> None:
+    def path(store: str) -> Path:
+        chosen = journal_settings(_configured(tmp_path, f"store: {{url: 'sqlite:///{tmp_path}/v.db'{store}}}\n"))
+        assert chosen is not None
+        return chosen.path
+
+    assert path("") == tmp_path / "v.db-otlp", "whatever the host is called"
+    one, other = path(", replica: one"), path(", replica: other")
+    assert one.parent == other.parent == tmp_path
+    assert one.name.startswith("v.db-otlp-")
+    assert one != other
 
 
 @pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "postgresql+psycopg://user@host/name"])
 def test_where_the_store_is_no_file_a_journal_needs_a_path(tmp_path: Path, url: str) -> None:
     config = _configured(tmp_path, f"store: {{url: '{url}'}}\n")
-    assert journal_settings(config, "r") is None
+    assert journal_settings(config) is None
     named = f"ingest: {{otlp_journal: {{path: here, fsync: 'off', max_bytes: 2GiB}}}}\nstore: {{url: '{url}'}}\n"
-    chosen = journal_settings(_configured(tmp_path, named), "r")
+    chosen = journal_settings(_configured(tmp_path, named))
     assert chosen == JournalSettings(tmp_path / "here", max_bytes=2**31, fsync="off")
 
 
 def test_without_a_receiver_only_a_journal_that_is_there_is_used(tmp_path: Path) -> None:
     ingest = "ingest: {otlp_http: {enabled: false}, otlp_journal: {path: here}}\n"
-    assert journal_settings(_configured(tmp_path, ingest), "r") is None
+    assert journal_settings(_configured(tmp_path, ingest)) is None
     (tmp_path / "here").mkdir()
-    assert journal_settings(_configured(tmp_path, ingest), "r") is not None, "what is in it is read to its end"
+    assert journal_settings(_configured(tmp_path, ingest)) is not None, "what is in it is read to its end"
     off = _configured(tmp_path, "ingest: {otlp_journal: {path: here, enabled: false}}\n")
-    assert journal_settings(off, "r") is None
+    assert journal_settings(off) is None

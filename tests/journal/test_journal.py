@@ -242,9 +242,27 @@ def test_what_grew_too_old_while_nothing_ran_is_never_read(path: Path) -> None:
     os.utime(book.segments()[0], (1000, 1000))
     book.now += 3601
     again = book.restarted()
-    again.keep()
     assert again.bodies() == []
     assert again.count("evicted_segments", cause="age") == 1
+
+
+def test_what_grows_too_old_while_it_is_read_is_read_to_its_end(path: Path) -> None:
+    """The engine would hold on to a place that is gone."""
+    book = Book(path, settings={"max_age": 3600.0})
+    written(book, [b"one", b"two"])
+    os.utime(book.segments()[0], (1000, 1000))
+    again = book.restarted()
+    again.write(b"own")
+    third = again.restarted()
+    entries = third.journal.replay()
+    next(entries)
+    third.now = 10**12
+    third.keep()
+    assert [path.name[9] for path in third.segments()] == ["1"]
+    assert [entry.record.body for entry in entries] == [b"two"]
+    third.keep()
+    assert third.segments() == []
+    assert third.count("evicted_segments", cause="age") == 2
 
 
 # Bounds

@@ -2,15 +2,19 @@
 
 import os
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aem_monitor.build import PipelineSettings, build_registry
+from aem_monitor.build import PipelineSettings, build_prefilter, build_registry
+from aem_monitor.cli.progress import progress_bar
 from aem_monitor.config.load import load_config
 from aem_monitor.config.settings import limits, pipeline_settings, span_mappings
 from aem_monitor.conventions.registry import Registry
+from aem_monitor.ingest.batch import Decoded
+from aem_monitor.ingest.files import read_files
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.pipeline import Pipeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,12 @@ class Configured:
     settings: PipelineSettings
     limits: Limits
     golden: Sequence[Path] = ()
+
+    def read(self, paths: Sequence[Path], pipeline: Pipeline) -> Iterator[Decoded]:
+        """What OTLP files hold for a pipeline, with a progress bar. Raises ``UsageError``."""
+        keep = build_prefilter(self.registry, self.settings.assembly, pipeline.recogniser.attributes)
+        with progress_bar("reading") as report:
+            yield from read_files(paths, self.limits, keep, report)
 
 
 def add_config_argument(parser: ArgumentParser) -> None:

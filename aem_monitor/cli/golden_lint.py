@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, get_args
 
-from aem_monitor.build import build_pipeline, build_prefilter
+from aem_monitor.build import build_pipeline
 from aem_monitor.cli.configured import add_config_argument, configured
 from aem_monitor.cli.output import write_json, write_text
-from aem_monitor.cli.progress import progress_bar
 from aem_monitor.errors import UsageError
+from aem_monitor.golden.cases import is_case_file, read_cases
 from aem_monitor.golden.lint import (
     Recorded,
     Semantics,
@@ -24,7 +24,6 @@ from aem_monitor.golden.lint import (
 )
 from aem_monitor.golden.linting import Severity
 from aem_monitor.golden.load import Dialogs, read_dialogs
-from aem_monitor.ingest.files import read_files
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.pipeline import Collected
 from aem_monitor.scoring.responses import facts, mentions
@@ -46,7 +45,8 @@ def configure(parser: ArgumentParser) -> None:
         action="append",
         type=Path,
         default=[],
-        help="OTLP files of good runs, or folders of them: which golden calls fail, change nothing or never come there",
+        help="OTLP files of good runs, folders of them, or case files (*.cases.yaml), which name theirs: which golden "
+        "calls fail, change nothing or never come there",
     )
     add_config_argument(parser)
     parser.add_argument(
@@ -66,7 +66,9 @@ def check(arguments: Namespace) -> int:
         if not path.exists():
             raise UsageError(f"{path}: no such file or folder")
     dialogs, faults = read_dialogs(arguments.paths)
-    recorded = _recorded(arguments.recording, dialogs, arguments.config) if arguments.recording else None
+    recorded = None
+    if arguments.recording:
+        recorded = _recorded(_traces(arguments.recording), dialogs, arguments.config)
     findings = with_faults(lint(dialogs, _semantics(), recorded), faults)
     if arguments.format == "json":
         write_json(as_json(findings))
@@ -79,15 +81,27 @@ def check(arguments: Namespace) -> int:
     return int(arguments.fail_on != "never" and at_least(findings, arguments.fail_on))
 
 
+def _traces(paths: Sequence[Path]) -> list[Path]:
+    """The OTLP files and folders, each once; of case files those that their cases name."""
+    found: list[Path] = []
+    for path in paths:
+        if is_case_file(path.name):
+            file = read_cases(path)
+            found += [traces for case in file.cases for traces in file.traces_of(case)]
+        else:
+            found.append(path)
+    if not found:
+        raise UsageError(f"{paths[0]}: its cases name no traces")
+    return list({path.resolve(): path for path in found}.values())
+
+
 def _recorded(paths: Sequence[Path], dialogs: Dialogs, config: Path | None) -> list[Recorded]:
     """The runs of the dialogs in recordings, judged."""
     chosen = configured(config)
     pipeline = build_pipeline(dialogs, chosen.settings, chosen.registry)
     collected = Collected()
-    keep = build_prefilter(chosen.registry, chosen.settings.assembly, pipeline.recogniser.attributes)
-    with progress_bar("reading") as report:
-        for decoded in read_files(paths, chosen.limits, keep, report):
-            collected.add(decoded)
+    for decoded in chosen.read(paths, pipeline):
+        collected.add(decoded)
     found = []
     for conversation in collected.conversations(pipeline):
         dialog = pipeline.recognise(conversation).dialog

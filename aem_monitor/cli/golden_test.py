@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from aem_monitor.build import build_pipeline, build_prefilter
+from aem_monitor.build import build_pipeline
 from aem_monitor.cli.configured import Configured, add_config_argument, configured
 from aem_monitor.cli.golden_test_report import junit_xml, outcome_objects, print_outcomes
 from aem_monitor.cli.output import write_json
-from aem_monitor.cli.progress import progress_bar
 from aem_monitor.errors import DocumentError, UsageError
 from aem_monitor.golden.cases import CASE_SUFFIXES, CaseFile, beside, is_case_file, read_cases, write_cases
 from aem_monitor.golden.load import SUFFIXES as DIALOG_SUFFIXES
 from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.ingest.files import SUFFIXES as TRACE_SUFFIXES
-from aem_monitor.ingest.files import read_files
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.pipeline import Collected, Pipeline
 from aem_monitor.regression.record import Recorded, Target, record
@@ -191,7 +189,6 @@ class _Recordings:
     def __init__(self, pipeline: Pipeline, chosen: Configured) -> None:
         self._pipeline = pipeline
         self._chosen = chosen
-        self._keep = build_prefilter(chosen.registry, chosen.settings.assembly, pipeline.recogniser.attributes)
         self._known: dict[tuple[Path, ...], list[Replayed]] = {}
         self._traces: dict[Path, set[str]] = {}
 
@@ -200,12 +197,11 @@ class _Recordings:
         key = tuple(sorted(path.resolve() for path in paths))
         if key not in self._known:
             collected = Collected()
-            with progress_bar("reading") as report:
-                for path in paths:
-                    self._traces.setdefault(path.resolve(), set())
-                    for decoded in read_files([path], self._chosen.limits, self._keep, report):
-                        collected.add(decoded)
-                        self._traces[path.resolve()].update(span.trace_id for span in decoded.spans)
+            for path in paths:
+                held = self._traces.setdefault(path.resolve(), set())
+                for decoded in self._chosen.read([path], self._pipeline):
+                    collected.add(decoded)
+                    held.update(span.trace_id for span in decoded.spans)
             self._known[key] = replay(self._pipeline, collected.conversations(self._pipeline))
         return self._known[key]
 

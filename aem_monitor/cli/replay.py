@@ -5,15 +5,13 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from aem_monitor.assembly.render import conversation_object
-from aem_monitor.build import build_pipeline, build_prefilter
+from aem_monitor.build import build_pipeline
 from aem_monitor.cli.configured import add_config_argument, configured
 from aem_monitor.cli.errormap import print_error_maps
 from aem_monitor.cli.output import write_json_line
-from aem_monitor.cli.progress import progress_bar
 from aem_monitor.cli.report import print_report
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.load import Dialogs, load_dialogs
-from aem_monitor.ingest.files import read_files
 from aem_monitor.model.render import result_object
 from aem_monitor.pipeline import Collected, Pipeline, Replayed, score_conversations
 
@@ -56,10 +54,8 @@ def replay(arguments: Namespace) -> int:
     dialogs = load_dialogs(golden) if golden else Dialogs()
     pipeline = build_pipeline(dialogs, chosen.settings, chosen.registry)
     collected = Collected()
-    keep = build_prefilter(chosen.registry, chosen.settings.assembly, pipeline.recogniser.attributes)
-    with progress_bar("reading") as report:
-        for decoded in read_files(arguments.files, chosen.limits, keep, report):
-            collected.add(decoded)
+    for decoded in chosen.read(arguments.files, pipeline):
+        collected.add(decoded)
     if arguments.conversations:
         return _conversations(collected, pipeline)
     replayed = score_conversations(pipeline, collected.conversations(pipeline))

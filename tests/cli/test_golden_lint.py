@@ -121,6 +121,18 @@ def test_a_golden_write_that_changes_nothing_in_its_own_recording_is_found(tmp_p
     assert capsys.readouterr().out == "nothing found\n"
 
 
+def test_the_recordings_of_cases_will_do(tmp_path: Path, capsys: Capture) -> None:
+    recording(tmp_path, "Error: order A-1042 has been shipped")
+    case = "{case: one, dialog: cancel, traces: [runs.jsonl], expect: {test_pass: null}}"
+    cases = write(tmp_path, f"cases:\n  - {case}\n", "cancel.cases.yaml")
+    dialog = write(tmp_path, DIALOG)
+    assert main(["golden", "lint", dialog, "--recording", cases]) == 1
+    assert "[call-fails-in-recording]" in capsys.readouterr().out
+    write(tmp_path, "cases: []\n", "cancel.cases.yaml")
+    assert main(["golden", "lint", dialog, "--recording", cases]) == 2
+    assert f"{cases}: its cases name no traces" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("content", ["", "{", '{"resourceSpans": 1}', "no json"])
 def test_a_recording_that_cannot_be_read_is_an_error(tmp_path: Path, capsys: Capture, content: str) -> None:
     path = tmp_path / "runs.json"

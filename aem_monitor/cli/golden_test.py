@@ -54,7 +54,10 @@ def test(arguments: Namespace) -> int:
     """Carry the command out."""
     inputs = _sorted_out(arguments.paths)
     chosen = configured(arguments.config)
-    dialogs = load_dialogs(inputs.dialogs or chosen.golden)
+    if not inputs.dialogs:
+        named = _sorted_out(chosen.golden)
+        inputs = _Inputs(named.dialogs, [*named.cases, *inputs.cases], inputs.traces)
+    dialogs = load_dialogs(inputs.dialogs)
     files = _case_files(inputs.cases, dialogs)
     recordings = _Recordings(build_pipeline(dialogs, chosen.settings, chosen.registry), chosen)
     outcomes = _tried(files, inputs.traces, dialogs, recordings)

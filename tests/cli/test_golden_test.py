@@ -204,6 +204,14 @@ def test_a_path_that_is_not_there_is_an_error(golden: Path, capsys: Capture) -> 
     assert "none.jsonl: no such file or folder" in capsys.readouterr().err
 
 
+def test_dialogs_and_their_cases_may_be_those_of_the_configuration(golden: Path, capsys: Capture) -> None:
+    config = golden.parent / "aem-monitor.yaml"
+    config.write_text(f"golden: {{paths: [{golden}]}}\n")
+    write_case(golden, "{test_pass: false}")
+    assert main(["golden", "test", "--config", str(config), traces(golden)]) == 0
+    assert capsys.readouterr().out == "2 cases, all as expected\n"
+
+
 def test_xml_that_cannot_be_written_costs_the_exit_code_and_not_the_outcome(golden: Path, capsys: Capture) -> None:
     write_case(golden, "{test_pass: false}")
     assert main(["golden", "test", str(golden), "--junit-xml", str(golden / "none" / "junit.xml")]) == 2

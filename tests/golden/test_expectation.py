@@ -1,11 +1,14 @@
 """A result held against what a case expects of it."""
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from aem_monitor.golden.cases import Expectation
 from aem_monitor.golden.expectation import differences, expectation_of, updated
+from aem_monitor.model.render import result_object
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, RunResult
 from tests.store.results import failing, run, turn
 
@@ -139,3 +142,29 @@ def test_an_update_keeps_what_the_author_left_open() -> None:
         "verdict": {"success_rate": 0.25, "turns": [{"turn_no": 3, "success": False}]},
     }
     assert told(after) == []
+
+
+def leaves(value: object, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if isinstance(item, dict | list):
+            yield from leaves(item, (*at, key))
+        else:
+            yield (*at, key)
+
+
+WHOLE: Any = result_object(broken())
+
+
+def test_a_whole_result_object_may_be_expected() -> None:
+    assert told(expecting(verdict=WHOLE)) == []
+
+
+@pytest.mark.parametrize("path", list(leaves(WHOLE)), ids=lambda path: ".".join(map(str, path)))
+def test_every_value_of_an_expected_result_object_counts(path: tuple[str | int, ...]) -> None:
+    changed = copy.deepcopy(WHOLE)
+    inside = changed
+    for step in path[:-1]:
+        inside = inside[step]
+    inside[path[-1]] = 77 if isinstance(inside[path[-1]], int | float) else "other"
+    assert told(expecting(verdict=changed))

@@ -147,6 +147,7 @@ class Engine:
             except Exception:  # noqa: BLE001 - logged and counted there
                 self._gave_up("trace", {trace_id})
                 continue
+            self._intake.count_unread_tools(state, state.reading.unread_tools)
             if state.reading.has_turns:
                 self._held.traces.place(state, self._held.cells.place(trace_id, state.reading, state.cell))
             elif state.earlier:

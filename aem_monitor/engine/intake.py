@@ -1,6 +1,6 @@
 """From batches to open traces: what is new, what is late, what was seen before."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aem_monitor.engine.held import Decided, Held
 from aem_monitor.engine.recorder import Recorder
@@ -96,6 +96,14 @@ class Intake:
 
     def _count_latecomer(self, decided: Decided) -> None:
         (self._late if decided.word == "final" else self._not_a_run).inc()
+
+    def count_unread_tools(self, state: TraceState, unread: Mapping[str, int]) -> None:
+        """Count the spans of a trace whose definitions of tools cannot be read, each once however often it is read."""
+        for cause, amount in unread.items():
+            more = amount - state.unread_tools.get(cause, 0)
+            if more > 0:
+                self._metrics.counter("aem_monitor_unread_tool_definitions_total", cause=cause).inc(more)
+        state.unread_tools = {**state.unread_tools, **unread}
 
     def report_known(self, trace_ids: Sequence[str], *, late: bool = False) -> None:
         """Count spans, once each, that belong to runs stored before this process knew their traces.

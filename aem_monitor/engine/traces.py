@@ -1,6 +1,6 @@
 """The spans and log records of open traces."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final, TypeAlias
@@ -37,7 +37,7 @@ class TraceState:
 
     ``earlier`` are the runs that were final before this process first saw the trace. ``settled_ns`` is the end of what
     has been counted of the trace, while nothing in it is unfinished; ``reported`` how many of its spans were counted as
-    late or as seen before.
+    late or as seen before, ``unread_tools`` how many as having definitions of tools that cannot be read, by cause.
     """
 
     trace_id: str
@@ -51,6 +51,7 @@ class TraceState:
     earlier: tuple[StoredPlay, ...] = ()
     settled_ns: int | None = None
     reported: int = 0
+    unread_tools: Mapping[str, int] = field(default_factory=dict)
 
     def add(self, span: Span) -> Added:
         """Keep a span, unless an equal one is there already."""

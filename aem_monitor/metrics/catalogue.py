@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import product
 from typing import Final
 
+from aem_monitor.conventions.tooldefinitions import Unread
 from aem_monitor.ingest.causes import Altered, Refused, Skipped
 from aem_monitor.journal.faults import REASONS as JOURNAL_REASONS
 from aem_monitor.journal.faults import Damaged, Evicted
@@ -281,6 +282,12 @@ _SELF: Final = (
         Kind.COUNTER,
         "Values of kept spans and log records that were cut or repaired.",
         (Label("cause", "how", _values(Altered)),),
+    ),
+    Metric(
+        "aem_monitor_unread_tool_definitions_total",
+        Kind.COUNTER,
+        "Spans that carry definitions of tools of which some could not be read.",
+        (Label("cause", "why", _values(Unread)),),
     ),
     Metric("aem_monitor_late_spans_total", Kind.COUNTER, "Spans that came after the verdict of their run was final."),
     Metric("aem_monitor_duplicate_spans_total", Kind.COUNTER, "Spans that were received before."),

@@ -128,6 +128,18 @@ def test_a_span_that_comes_twice_is_counted_as_duplicate() -> None:
     assert bench.counted_runs() == 1
 
 
+def test_spans_with_definitions_of_tools_that_cannot_be_read_are_counted_once_and_change_no_verdict() -> None:
+    cut = {"gen_ai.tool.definitions": '[{"name": "query_sal'}
+    spans = [replace(span, attributes={**span.attributes, **cut}) for span in play("c")]
+    bench = Bench()
+    for span in spans:
+        bench.feed([span])
+        bench.tick()
+    bench.finish()
+    assert bench.counter("aem_monitor_unread_tool_definitions_total", cause="malformed") == len(spans)
+    assert [result.test_pass for result in bench.results()] == [True]
+
+
 def test_a_run_that_stops_half_way_is_final_when_it_is_idle_in_event_time() -> None:
     bench = Bench()
     bench.feed(exchange(ASK, "c", 0))

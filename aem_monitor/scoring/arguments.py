@@ -249,7 +249,7 @@ class ArgumentComparer:
             compared = [(value, self._same(actual, value, kind, leeway=leeway)) for value in wanted]
             judged = [_judged(comparison, path, value, actual) for value, comparison in compared]
             best = max(judged, key=lambda one: (one.holds, one.score))
-            return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
+            return best if best.holds else self._or_unknown(best, path, wanted[0])
         return self._in_order(path, expected, actual)
 
     def _free_text(self, matcher: FreeText, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
@@ -257,7 +257,7 @@ class ArgumentComparer:
         threshold = None if matcher.text is True else matcher.text.threshold
         judged = [_judged(self._same(actual, value, "paraphrase", threshold), path, value, actual) for value in wanted]
         best = max(judged, key=lambda one: (one.holds, one.score))
-        return best if best.holds else self._unless_unknown(path, wanted[0], actual, best.rule)
+        return best if best.holds else self._or_unknown(best, path, wanted[0])
 
     def _member(self, matcher: Member, path: JSONPath, wanted: Sequence[JSON], actual: JSON) -> Agreement:
         holds = self._is_member(matcher.enum, wanted, actual)
@@ -270,6 +270,11 @@ class ArgumentComparer:
             member for member in every if self._same(actual, member, "identifier").equivalent
         ]
         return bool(named) and all(any(identical(member, value) for value in wanted) for member in named)
+
+    def _or_unknown(self, best: Agreement, path: JSONPath, expected: JSON) -> Agreement:
+        """The nearest miss, with how near it was, unless what is expected is not known."""
+        cause = self.expectation.cause(path, expected)
+        return best if cause is None else Agreement(0.5, cause=cause, rule="not captured upstream")
 
     def _unless_unknown(self, path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:
         cause = self.expectation.cause(path, expected)
@@ -362,9 +367,8 @@ def _leeway(matcher: Matcher) -> Leeway | None:
 def _judged(comparison: Comparison, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
     if comparison.equivalent:
         return Agreement(comparison.score, uncertain=comparison.uncertain, rule=comparison.rule)
-    return Agreement(
-        comparison.score, (Difference(path, expected, actual, comparison.rule),), uncertain=comparison.uncertain
-    )
+    difference = Difference(path, expected, actual, comparison.rule)
+    return Agreement(comparison.score, (difference,), uncertain=comparison.uncertain, rule=comparison.rule)
 
 
 def _differs(path: JSONPath, expected: JSON, actual: JSON, rule: str) -> Agreement:

@@ -87,3 +87,13 @@ def test_a_turn_may_have_a_threshold_and_a_text_its_own() -> None:
     assert not strict.compare("note", golden, actual).holds
     assert ArgumentComparer(_ORACLE.same, threshold=0.05).compare("note", golden, actual).holds
     assert ArgumentComparer(_ORACLE.same, own, threshold=1.0).compare("note", golden, actual).holds
+
+
+def test_a_near_miss_of_a_text_says_how_near_it_was_and_that_it_is_uncertain() -> None:
+    near = "Package damaged, refund wanted by a customer who is upset about shipping"
+    alike = ArgumentComparer(_ORACLE.same).compare("note", {"note": REASON}, {"note": near}).score
+    own: dict[str, Matcher] = {"note": _FORM.validate_python({"text": {"threshold": min(1.0, alike + 0.01)}})}
+    missed = ArgumentComparer(_ORACLE.same, own).compare("note", {"note": REASON}, {"note": near})
+    assert not missed.holds
+    assert missed.uncertain
+    assert missed.score == alike

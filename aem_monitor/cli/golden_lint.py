@@ -29,7 +29,7 @@ from aem_monitor.pipeline import Collected
 from aem_monitor.scoring.responses import facts, mentions
 from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
 from aem_monitor.scoring.scorers import EmbeddedScorer
-from aem_monitor.scoring.values import ValueContext
+from aem_monitor.scoring.values import ValueContext, reads_as
 from aem_monitor.scoring.values.forms import QuantityForm
 from aem_monitor.scoring.values.identifiers import looks_opaque
 
@@ -117,6 +117,7 @@ def _semantics() -> Semantics:
     return Semantics(
         mentions=lambda text, wanted: mentions(text, wanted, ValueContext(), scorer).equivalent,
         unsupported=_unsupported,
+        reads_as=reads_as,
         identifier=lambda text: " " not in text and looks_opaque(text),
         similarity=lambda a, b: scorer.score([(a, b)])[0],
         today=datetime.now(UTC).date(),

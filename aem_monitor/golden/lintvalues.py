@@ -8,7 +8,7 @@ from typing import Final
 from aem_monitor.document import KeyPath
 from aem_monitor.golden.dialog import AgentTurn, Dialog, ToolTurn, UserTurn
 from aem_monitor.golden.linting import Remark, Rules, Semantics, Severity, named, shown
-from aem_monitor.golden.matchers import AnyOf, FreeText, Ignore, Matcher, Number, Pattern
+from aem_monitor.golden.matchers import AnyOf, Day, FreeText, Ignore, Matcher, Number, Pattern, PointInTime, TimeOfDay
 from aem_monitor.golden.messages import normalise
 from aem_monitor.golden.reference import JSONPath, fill, references_in, texts_of
 from aem_monitor.model.jsonvalue import JSON
@@ -20,6 +20,8 @@ _RELATIVE_DATE: Final = re.compile(
 )
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
 _STALE: Final = timedelta(days=90)
+_KINDS: Final[Mapping[type, str]] = {Day: "date", TimeOfDay: "time", PointInTime: "datetime"}
+_SPOKEN_KINDS: Final = {"date": "date", "time": "time of day", "datetime": "day and time"}
 _ERROR: Final = "Error:"
 """How the text of a failed call begins, as assembly reads it by default."""
 
@@ -66,6 +68,20 @@ def _text_matcher_on_id(dialog: Dialog, semantics: Semantics) -> Iterator[Remark
             if semantics.identifier(text.strip()):
                 message = (
                     f"{shown(text)} is an identifier, and identifiers are equal or not, never similar; write id: true"
+                )
+                yield Remark(dialog.name, ("turns", turn.index, "match", name), "warning", message)
+
+
+def _another_kind(dialog: Dialog, semantics: Semantics) -> Iterator[Remark]:
+    for turn in _calls(dialog):
+        for path, text in texts_of(turn.args, ()):
+            name = _matcher_name(turn, path)
+            kind = _KINDS.get(type(turn.match[name])) if name is not None else None
+            if name is None or kind is None or semantics.reads_as is None or references_in(text):
+                continue
+            if not semantics.reads_as(text.strip(), kind):
+                message = (
+                    f"{shown(text)} cannot be read as a {_SPOKEN_KINDS[kind]}: nothing but the same words is equal"
                 )
                 yield Remark(dialog.name, ("turns", turn.index, "match", name), "warning", message)
 
@@ -216,6 +232,7 @@ def _matcher_name(turn: ToolTurn, path: JSONPath) -> str | None:
 VALUE_RULES: Final[Rules] = {
     "literal-id": _literal_id,
     "text-matcher-on-id": _text_matcher_on_id,
+    "matcher-of-another-kind": _another_kind,
     "idle-matcher": _idle_matcher,
     "unsupported-fact": _unsupported_fact,
     "failed-golden-call": _failed_golden_call,

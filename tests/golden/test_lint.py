@@ -29,6 +29,7 @@ MEANING = Semantics(
         if any(char.isdigit() for char in word) and word not in str(sources)
     ],
     identifier=lambda text: any(char.isdigit() for char in text) and any(char.isalpha() for char in text),
+    reads_as=lambda text, kind: any(char.isdigit() for char in text),
     similarity=lambda a, b: len(set(a.split()) & set(b.split())) / len(set(a.split())),
     today=date(2026, 11, 30),
 )
@@ -78,6 +79,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any]]] = {
     ),
     "literal-id": ([HELLO, tool(1, result={"id": "R-17"}), tool(2, args={"report": "R-18"})], {}),
     "text-matcher-on-id": ([user("Find A-7"), tool(1, args={"id": "A-7"}, match={"id": {"text": True}})], {}),
+    "matcher-of-another-kind": ([HELLO, tool(1, args={"due": "soon"}, match={"due": {"date": True}})], {}),
     "idle-matcher": ([HELLO, tool(1, args={"region": "EU"}, match={"region": {"any_of": ["EU"]}})], {}),
     "unsupported-fact": ([HELLO, tool(1, result={"total": 5}), agent(2, "The report is R-9.")], {}),
     "failed-golden-call": ([HELLO, tool(1, result="Error: no such order")], {}),
@@ -125,6 +127,8 @@ def test_every_rule_has_a_test() -> None:
         # In an open dialog the user may say anything.
         ("literal-id", [tool(1), tool(2, args={"report": "R-17"})], {}),
         ("text-matcher-on-id", [HELLO, tool(1, args={"note": "late"}, match={"note": {"text": True}})], {}),
+        ("matcher-of-another-kind", [HELLO, tool(1, args={"at": "7:30"}, match={"at": {"time": True}})], {}),
+        ("matcher-of-another-kind", [HELLO, tool(1, args={"due": "soon"}, match={"due": {"exact": True}})], {}),
         ("idle-matcher", [HELLO, tool(1, args={"n": 5}, match={"n": {"number": {"abs": 1}}})], {}),
         ("unsupported-fact", [HELLO, tool(1, result={"id": "R-9"}), agent(2, "The report is R-9.")], {}),
         ("unsupported-fact", [user("Is it R-9?"), tool(1, result={}), agent(2, "It is R-9.")], {}),

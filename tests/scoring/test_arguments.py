@@ -96,4 +96,4 @@ def test_a_near_miss_of_a_text_says_how_near_it_was_and_that_it_is_uncertain() -
     missed = ArgumentComparer(_ORACLE.same, own).compare("note", {"note": REASON}, {"note": near})
     assert not missed.holds
     assert missed.uncertain
-    assert missed.score == alike
+    assert 0.0 < missed.score < 0.5

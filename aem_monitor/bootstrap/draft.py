@@ -186,7 +186,7 @@ class Drafter:
             turn.form["depends_on"] = sorted(depends)
         self._alternates(turn, step, origins)
         if step.written is not None and self.existing:
-            self.existing.restore(turn, step.written, origins, len(step.calls))
+            self.existing.restore(turn, step.written, origins, list(step.calls.values()))
         return turn
 
     def _alternates(self, turn: DraftTurn, step: Step, origins: Mapping[JSONPath, Origin]) -> None:

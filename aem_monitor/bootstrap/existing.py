@@ -17,6 +17,7 @@ from aem_monitor.golden.reference import JSONPath, Reference, fill, parse_refere
 from aem_monitor.golden.write import write_yaml
 from aem_monitor.model.conversation import NOT_CAPTURED
 from aem_monitor.model.jsonvalue import JSON
+from aem_monitor.scoring.jsontree import step_into
 
 
 @dataclass(slots=True)
@@ -109,11 +110,16 @@ class Existing:
         return [index for index, turn in enumerate(self.value["turns"]) if turn["turn"] == "User"]
 
     def restore(
-        self, turn: DraftTurn, written: Mapping[str, Any], origins: Mapping[JSONPath, Origin], recordings: int
+        self,
+        turn: DraftTurn,
+        written: Mapping[str, Any],
+        origins: Mapping[JSONPath, Origin],
+        calls: Sequence[RecordedCall],
     ) -> None:
-        """Make a drafted turn what the file has, with what the recordings add.
+        """Make a drafted turn what the file has, with what the recordings add; ``calls`` are theirs and the file's own.
 
-        A reference of the author's is withdrawn where several recordings made the call and do not agree on it.
+        A reference of the author's is withdrawn where several recordings made the call and do not agree on it, and a
+        value of his gives way to one only where a recording has another value.
         """
         drafted = turn.form
         turn.place = next(index for index, one in enumerate(self.value["turns"]) if one is written)
@@ -144,13 +150,13 @@ class Existing:
         for path, reference in list(references_of(args)):
             origin = origins.get(path)
             stands = origin is None or (reference.turn_no, tuple(reference.path)) in origin.places
-            if recordings > 1 and not stands and parse_reference(reference.text):
+            if len(calls) > 1 and not stands and parse_reference(reference.text):
                 _put(args, path, _get(drafted["gold_turn"]["args"], path))
                 turn.note(("gold_turn", "args", *path), f"{reference.text} withdrawn: a recording does not bear it out")
         for path, text in references_of(drafted.get("gold_turn", {}).get("args", {})):
-            if recordings > 1 and not any(at == path for at, _ in references_of(args)):
+            if _differ(calls, path) and not any(at == path for at, _ in references_of(args)):
                 _put(args, path, text.text)
-                turn.note(("gold_turn", "args", *path), f"{recordings} recordings bear this reference out: confirm")
+                turn.note(("gold_turn", "args", *path), f"{len(calls)} recordings bear this reference out: confirm")
         turn.form = form
 
     def _renumber(self, value: JSON) -> Any:
@@ -207,6 +213,12 @@ def _get(value: Any, path: JSONPath) -> Any:
     for step in path:
         value = value[step]
     return value
+
+
+def _differ(calls: Sequence[RecordedCall], path: JSONPath) -> bool:
+    """Whether calls have different values at a place that the first of them has."""
+    found = [step_into(call.args, path) for call in calls if call.args is not None]
+    return any(value is not NOT_CAPTURED and value != found[0] for value in found)
 
 
 def _put(value: Any, path: JSONPath, new: Any) -> None:

@@ -30,7 +30,7 @@ def draft_reply(
         return None
     turn = DraftTurn({"turn_no": turn_no, "turn": "Agent"})
     if scene.written_reply is not None and existing is not None:
-        existing.restore(turn, scene.written_reply, {}, 1)
+        existing.restore(turn, scene.written_reply, {}, ())
         return turn
     run = min(scene.replies)
     write_reply(turn, scene.replies[run], proofs.facts.get((turn_no, run), []), results)

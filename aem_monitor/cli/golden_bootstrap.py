@@ -164,7 +164,8 @@ def _draft(
     sources = ", ".join(recording.source for recording in group[:5]) + (", .." if len(group) > 5 else "")
     note = f"drafted from {len(group)} recorded conversation{'' if len(group) == 1 else 's'}: {sources}"
     if existing is not None and existing.dialog.review.note:
-        note = f"{existing.dialog.review.note}; {note}"
+        known = existing.dialog.review.note
+        note = known if note in known else f"{known}; {note}"
     scorer = EmbeddedScorer()
     drafter = Drafter(group, definitions, AssemblySettings().split_tool, scorer, name, note, existing)
     return drafter.draft(Judge(scorer))

@@ -95,6 +95,22 @@ def test_a_reference_of_the_authors_is_withdrawn_where_the_recording_contradicts
     assert passes(loaded(sheet), recording) == [True]
 
 
+def test_a_value_of_the_authors_gives_way_to_a_reference_only_where_a_recording_has_another() -> None:
+    literal = {**WRITTEN[2], "gold_turn": {"tool_id": "refund", "args": {"amount": 59.9}}}
+    same = recorded(
+        exchange(
+            "Refund A-1042",
+            [Call("get_order", {"id": "A-1042"}, {"total": 59.9}), Call("refund", {"amount": 59.9}, {"id": "R-90"})],
+            "Refund R-90 is open.",
+        )
+    )
+    sheet, _ = drafted(same, existing=existing([*WRITTEN[:2], literal, WRITTEN[3]]))
+    assert turn(sheet, 5)["gold_turn"]["args"] == {"amount": 59.9}
+    sheet, _ = drafted(run(), existing=existing([*WRITTEN[:2], literal, WRITTEN[3]]))
+    assert turn(sheet, 5)["gold_turn"]["args"] == {"amount": "${2.result.total}"}
+    assert "2 recordings bear this reference out: confirm" in notes(sheet, 5)
+
+
 def test_what_the_author_demands_of_a_reply_stays_and_the_recording_that_fails_it_is_named() -> None:
     sheet, checked = drafted(run(reply="All done."), existing=existing(WRITTEN))
     assert turn(sheet, 9)["must_mention"] == ["${5.result.id}"]

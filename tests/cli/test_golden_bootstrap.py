@@ -139,3 +139,12 @@ def test_tools_of_other_agents_in_the_same_files_are_not_proposed(tmp_path: Path
     alone = draft(tmp_path, DEMO / "sales-report.jsonl.gz", "--conversation", "canary-sales-1", "--force")
     assert path.read_text() == alone.read_text()
     assert "search_flights" not in path.read_text()
+
+
+def test_the_same_recordings_once_more_change_nothing(tmp_path: Path) -> None:
+    path = draft(tmp_path, DEMO, "--conversation", "canary-sales-1")
+    arguments = ["golden", "bootstrap", str(DEMO), "--conversation", "canary-sales-2", "--into", str(path)]
+    assert main(arguments) == 0
+    once = path.read_text()
+    assert main(arguments) == 0
+    assert path.read_text() == once

@@ -27,6 +27,7 @@ from aem_monitor.config.settings import (
 )
 from aem_monitor.conventions.registry import Registry
 from aem_monitor.engine.answers import ExpertAnswers
+from aem_monitor.engine.clock import SteadyClock
 from aem_monitor.engine.engine import Engine
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.engine.worker import EngineThread
@@ -104,13 +105,17 @@ class Daemon:
         answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
         self._started = Started(config, pipeline)
-        self._recorder = Recorder(pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers)
+        clock = SteadyClock(self._clock_jumped)
+        self._recorder = Recorder(
+            pipeline, self.store, self.metrics, golden_tools(self._dialogs), answers, clock.on_the_wall
+        )
         self._engine = Engine(pipeline, engine_settings(config), self._recorder, self.metrics)
         self.worker = EngineThread(
             self._engine,
             self.metrics,
             config.ingest.queue.batches,
             self._release,
+            clock,
             accepting=lambda: self._recorder.cannot_write() is None,
         )
         keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
@@ -320,6 +325,10 @@ class Daemon:
         self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._engine.figures.pending_traces)])
         self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._engine.figures.bytes_held)])
         self.metrics.watch("aem_monitor_watermark_timestamp_seconds", self._event_time)
+
+    def _clock_jumped(self, seconds: float) -> None:
+        direction = "forward" if seconds > 0 else "back"
+        self.metrics.counter("aem_monitor_clock_jumps_total", direction=direction).inc()
 
     def _event_time(self) -> Readings:
         reached = self._engine.figures.event_ns

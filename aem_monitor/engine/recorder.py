@@ -50,8 +50,11 @@ class Recorder:
         metrics: Metrics,
         golden_tools: Collection[str],
         experts: ExpertAnswers | None = None,
+        wall: Callable[[float], float] = lambda now: now,
     ) -> None:
+        """``wall`` turns a time of the engine's clock into what people read on theirs: what is stored has that."""
         self._experts = experts
+        self._wall = wall
         self._pipeline = pipeline
         self._store = store
         self._metrics = metrics
@@ -114,9 +117,9 @@ class Recorder:
         if dialog.draft:
             return
         try:
-            if self._store.note_release(agent, release, model, now):
+            if self._store.note_release(agent, release, model, self._wall(now)):
                 first = self._metrics.gauge("aem_release_first_seen_timestamp_seconds", agent=agent, release=release)
-                first.set(first.value or now)
+                first.set(first.value or self._wall(now))
         except StoreError as error:
             self._write_failed(error)
 
@@ -126,7 +129,7 @@ class Recorder:
         state.provisional, waits = self._judge(state.run, partial)
         state.asked_at = now if waits else None
         try:
-            self._store.record_provisional(state.provisional, now)
+            self._store.record_provisional(state.provisional, self._wall(now))
         except StoreError as error:
             self._write_failed(error)
 
@@ -147,7 +150,7 @@ class Recorder:
         assert result.run_id == state.run_id
         admitted = self._metrics.admit(increments(result, self._golden_tools))
         try:
-            fresh = self._store.record_final(result, admitted, now, positions, self._packed(state.run))
+            fresh = self._store.record_final(result, admitted, self._wall(now), positions, self._packed(state.run))
         except StoreError as error:
             self._write_failed(error)
             state.unsure = True
@@ -176,7 +179,9 @@ class Recorder:
             return True
         admitted = self._metrics.admit(revision_increments("late_span"))
         try:
-            revision = self._store.record_revision(result, "late_span", now, admitted, self._packed(state.run))
+            revision = self._store.record_revision(
+                result, "late_span", self._wall(now), admitted, self._packed(state.run)
+            )
         except StoreError as error:
             self._write_failed(error)
             return False

@@ -330,6 +330,12 @@ _SELF: Final = (
         buckets=_FAST_BUCKETS,
     ),
     Metric(
+        "aem_monitor_clock_jumps_total",
+        Kind.COUNTER,
+        "Jumps of the machine's clock by a second or more; what is under way is not affected.",
+        (Label("direction", "which way", ("forward", "back")),),
+    ),
+    Metric(
         "aem_monitor_engine_errors_total",
         Kind.COUNTER,
         "Steps of the engine that failed: defects of the program, with a stack trace in the log.",

@@ -59,3 +59,14 @@ def test_a_dialog_that_expects_another_reason_finds_the_one_turn_that_differs() 
         1,
     )
     assert [turn.turn_no for turn in result.turns if turn.success is False] == [3]
+
+
+@pytest.mark.parametrize(("grouped_by", "passes"), [("", True), ("region", False)])
+def test_an_argument_that_a_run_left_out_is_the_default_of_the_schema_on_its_spans(
+    grouped_by: str, passes: bool
+) -> None:
+    text: Any = read_yaml(example_dialogs() / "quarterly-sales.yaml").value
+    text["turns"][1]["gold_turn"]["args"]["group_by"] = grouped_by
+    result = score("strands/genai-sales.json", text)
+    assert result.turns[0].success is passes
+    assert result.turns[0].failure_reason == (None if passes else "missing_parameters")

@@ -20,6 +20,7 @@ from aem_monitor.scoring.oracle import Oracle
 from aem_monitor.scoring.responses import Claim
 from aem_monitor.scoring.responses.evidence import name_words, significant
 from aem_monitor.scoring.values import Fact
+from aem_monitor.scoring.values.words import tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,9 @@ class Explainer:
         name = name_words(fact)
         if name is None:
             return None
-        left = significant(name) - known.covers(name)
+        # "Perhaps A Right Royale Tea" for "Perhaps Adieu": a word that the reference has as well is not what is wrong.
+        expected = set(tokens(self._evidence.reference or ""))
+        left = significant(name) - known.covers(name) - {at for at, word in enumerate(name) if word in expected}
         parts = {number: evidence.covers(name) & left for number, evidence in failed.items()}
         covered = frozenset[int]().union(*parts.values())
         return {number for number, part in parts.items() if part} if left <= covered else None

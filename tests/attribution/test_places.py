@@ -55,3 +55,24 @@ def test_the_wrong_tool_is_known_by_a_list_that_it_was_given() -> None:
     dialog = golden([user(ASK), lock])
     sent = Call("open_windows", {"unlock": False, "window": ["passenger", "driver"]}, "done")
     assert words(judged(dialog, exchange(ASK, [sent], "Done."))) == {1: "root tool_mismatch wrong_tool"}
+
+
+@pytest.mark.parametrize(
+    ("expected", "returned", "around"),
+    [
+        ("Adieu Monsieur Haffmann", "A Right Royale Tea", "Perhaps {}, it is well liked."),
+        ("Alfa Romeo Stelvio", "Buick Regal", "There is a nice car for you. It's a {} SUV."),
+    ],
+)
+def test_a_word_that_the_reference_has_around_a_name_does_not_make_the_name_the_replys_own(
+    expected: str, returned: str, around: str
+) -> None:
+    find = tool(1, "find", {"city": "Oslo"}, result={"name": expected})
+    dialog = golden([user("Find one in Oslo."), find, agent(2, around.format(expected), depends_on=[1])])
+
+    def said(result: str) -> str:
+        calls = [Call("find", {"city": "Bergen"}, {"name": result})]
+        return words(judged(dialog, exchange("Find one in Oslo.", calls, around.format(returned))))[2]
+
+    assert said(returned) == "cascade of 1"
+    assert said("Something Else") == "root inconsistent_response"

@@ -148,7 +148,8 @@ turns = st.builds(
     latency_seconds=st.none() | st.floats(0, 1e6),
     attempts=st.integers(0, 9),
     recovered=st.booleans(),
-)
+).filter(lambda turn: not (turn.root_cause and turn.failure_reason is FailureReason.PRIOR_ACTION_FAILED))
+"""Any, but that a root cause has a reason of its own."""
 
 results = st.builds(
     RunResult,

@@ -57,7 +57,9 @@ def test_an_error_is_1_and_a_file_that_cannot_be_loaded_2(tmp_path: Path, capsys
 
 def test_facts_are_looked_for_as_scoring_reads_them(tmp_path: Path, capsys: Capture) -> None:
     result = "\n    result: {refund: 1240000, at: 2026-11-30, by: Dana Reed}"
-    said = "About 1.24 million were paid on November 30th 2026 by Dana Reed for order A-1042, see R-99."
+    said = (
+        "About 1.24 million were paid on November 30th 2026 by Dana Reed for order A-1042. The first part is in R-99."
+    )
     text = DIALOG.replace("order: A-1042}}", "order: A-1042}}" + result).replace(
         "Order A-1042 is cancelled.", f'"{said}"'
     )

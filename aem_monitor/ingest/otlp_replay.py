@@ -28,7 +28,8 @@ _LOG = logging.getLogger(__name__)
 _HOLD: Final = ((JOURNAL, 0),)
 """A sender that has come nowhere yet, while it is assigned: segments have numbers from 1."""
 
-_HOLD_EVERY: Final = 1.0
+_HOLD_EVERY: Final = 0.2
+"""Seconds; well below ``assembly.wall_idle``, after which a silent sender no longer holds event time."""
 _SUBMIT_SECONDS: Final = 1.0
 
 

@@ -121,6 +121,7 @@ class FieldsOf(Section):
     arguments: Sources = Field((), description="Arguments of the call, an object or JSON.")
     result: Sources = Field((), description="What the tool returned.")
     error: Sources = Field((), description="Text or flag of a failure, beside status ERROR and `error.type`.")
+    tool_definitions: Sources = Field((), description="Definitions of the agent's tools, with their JSON Schemas.")
 
 
 class MappedSpans(Section):

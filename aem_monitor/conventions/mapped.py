@@ -26,6 +26,7 @@ from aem_monitor.conventions.messages import NO_MESSAGES, Message, Messages, Rol
 from aem_monitor.conventions.parts import TextPart, read_arguments
 from aem_monitor.conventions.reading import SpanKind, SpanReading, ToolReading
 from aem_monitor.conventions.results import unwrap
+from aem_monitor.conventions.tooldefinitions import NO_TOOLS, ToolDefinitions, tools_of
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON, AttributeValue
 from aem_monitor.model.span import LogRecord, Span
@@ -59,6 +60,7 @@ class Fields:
     arguments: Sources = ()
     result: Sources = ()
     error: Sources = ()
+    tool_definitions: Sources = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,7 @@ class Mapped:
             finish_reasons=(reason,) if reason else (),
             error=_error(span, fields.error),
             derived={} if conversation is None else {_CONVERSATION: conversation},
+            tools=_definitions(span, fields.tool_definitions),
         )
 
 
@@ -251,6 +254,11 @@ def _tool(span: Span, fields: Fields) -> ToolReading:
         result_truncated=result.truncated,
         failed=bool(result.failed),
     )
+
+
+def _definitions(span: Span, sources: Sources) -> ToolDefinitions:
+    value = _first(span, sources)
+    return NO_TOOLS if value is NOT_CAPTURED else tools_of(value)
 
 
 def _error(span: Span, sources: Sources) -> str | None:

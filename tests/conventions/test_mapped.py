@@ -259,6 +259,13 @@ def test_the_first_place_that_a_span_carries_wins() -> None:
     assert reading.output.items[0].text == TextPart("C")
 
 
+@pytest.mark.parametrize("value", ['{"tools": [{"name": "find", "input_schema": {"type": "object"}}]}', None])
+def test_definitions_of_tools_are_read_where_the_mapping_says(value: AttributeValue) -> None:
+    reading = read(Fields(tool_definitions=("app.request#tools",)), SpanKind.MODEL, {"app.request": value})
+    found = [(tool.name, tool.schema) for tool in reading.tools.tools]
+    assert found == ([] if value is None else [("find", '{"type":"object"}')])
+
+
 def test_messages_go_before_texts() -> None:
     fields = Fields(user=("app.a",), input_messages=("app.m",))
     attributes: dict[str, AttributeValue] = {"app.a": "A", "app.m": '[{"role": "user", "content": "M"}]'}

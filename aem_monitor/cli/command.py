@@ -40,6 +40,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),
     Command("calibrate", "measure scores against human labels and choose thresholds", "aem_monitor.cli.calibrate"),
     Command("rescore", "judge stored conversations by other versions of their dialogs", "aem_monitor.cli.rescore"),
+    Command("review", "decide what scoring was not sure of, and make cases of the answers", "aem_monitor.cli.review"),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

@@ -64,12 +64,6 @@ class Rescored:
         """The turns that changed, in golden order."""
         return () if self.after is None else turn_changes(self.before.result, self.after)
 
-    @property
-    def only_version(self) -> bool:
-        """Whether nothing but the version of the dialog is another."""
-        before, after = self.before.result, self.after
-        return after is not None and not self.changes and before.test_pass == after.test_pass
-
 
 class Rescorer:
     """Judges stored runs by the dialogs that are loaded now. ``expert`` names the scorer whose stored answers count."""

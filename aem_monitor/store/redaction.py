@@ -128,6 +128,11 @@ def as_captured(conversation: Conversation) -> Conversation:
     return replace(conversation, exchanges=tuple(_captured(one) for one in conversation.exchanges))
 
 
+def is_redacted(value: JSON) -> bool:
+    """Whether anything was taken out of a value."""
+    return _rest(value)[1]
+
+
 def _captured(exchange: Exchange) -> Exchange:
     user, response = exchange.user, exchange.response
     if _marked(user.text):

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 from prometheus_client import CollectorRegistry
 
+from aem_monitor.attribution.steps import ScoringSettings
 from aem_monitor.build import PipelineSettings, build_pipeline, build_registry
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import keeping
@@ -41,12 +42,16 @@ def sales(version: int = 1, metric: str = "revenue", **top: Any) -> dict[str, An
 class Monitor:
     """A folder with ``aem-monitor.yaml``, golden dialogs and a store that the engine writes."""
 
-    def __init__(self, folder: Path, *dialogs: dict[str, Any], store: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, folder: Path, *dialogs: dict[str, Any], store: dict[str, Any] | None = None, band: float = 0.08
+    ) -> None:
         self.folder = folder
         self.config = folder / "aem-monitor.yaml"
         self.path = folder / "store.db"
         value = {"url": f"sqlite:///{self.path}", "replica": "monitor-0", **(store or {})}
-        self.config.write_text(yaml.safe_dump({"golden": {"paths": ["golden"]}, "store": value}), encoding="utf-8")
+        document = {"golden": {"paths": ["golden"]}, "store": value, "scoring": {"band": band}}
+        self.config.write_text(yaml.safe_dump(document), encoding="utf-8")
+        self._scoring = ScoringSettings(band=band)
         self._keeping = keeping(Config.model_validate({"store": value}))
         self.write(*(dialogs or (sales(),)))
 
@@ -66,7 +71,7 @@ class Monitor:
         """A final run in a conversation of its own; returns its id."""
         run = self.run(name, exchanges, dialog)
         dialogs = load_dialogs([self.folder / "golden"])
-        pipeline = build_pipeline(dialogs, PipelineSettings(), build_registry(), SCORER)
+        pipeline = build_pipeline(dialogs, PipelineSettings(scoring=self._scoring), build_registry(), SCORER)
         with self.open() as store:
             recorder = Recorder(pipeline, store, Metrics(CollectorRegistry()), {"reports"})
             assert recorder.finalise(RunState(run.run_id, at, run), at)

@@ -66,6 +66,7 @@ docs: $(RUN_STAMP)
 	$(BIN)/python -m aem_monitor.config.document
 	text=$$($(BIN)/python -m aem_monitor.metrics.document) && printf '%s\n' "$$text" > deploy/docs/metrics.md
 	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
+	text=$$($(BIN)/aem-monitor golden schema --cases) && printf '%s\n' "$$text" > deploy/schemas/golden-cases.schema.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

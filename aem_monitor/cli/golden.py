@@ -4,7 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from aem_monitor.cli import golden_bootstrap, golden_diff, golden_import, golden_lint, golden_test
 from aem_monitor.cli.output import write_text
-from aem_monitor.golden.schema import golden_schema_text
+from aem_monitor.golden.schema import cases_schema, golden_schema, schema_text
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -46,9 +46,10 @@ def configure(parser: ArgumentParser) -> None:
     )
     golden_test.configure(tests)
     schema = actions.add_parser("schema", help="print the JSON Schema of golden dialogs, for editors")
+    schema.add_argument("--cases", action="store_true", help="of regression cases (*.cases.yaml) instead")
     schema.set_defaults(handler=_schema)
 
 
-def _schema(_: Namespace) -> int:
-    write_text(golden_schema_text())
+def _schema(arguments: Namespace) -> int:
+    write_text(schema_text(cases_schema() if arguments.cases else golden_schema()))
     return 0

@@ -41,6 +41,7 @@ __all__ = [
     "CASE_SUFFIXES",
     "Case",
     "CaseFile",
+    "CasesForm",
     "Expectation",
     "ExpectedGap",
     "ExpectedRoot",
@@ -135,7 +136,9 @@ class Case(_Form):
         return stated
 
 
-class _CasesForm(_Form):
+class CasesForm(_Form):
+    """Recorded runs of golden dialogs and the verdicts that are expected of them."""
+
     cases: Annotated[tuple[Case, ...], Field(strict=False)]
 
 
@@ -175,9 +178,9 @@ def read_cases(path: Path) -> CaseFile:
         raise DocumentError([f"{path}: is no case file; its name ends in {', '.join(CASE_SUFFIXES)}"])
     document = read_yaml(path)
     try:
-        form = _CasesForm.model_validate(document.value)
+        form = CasesForm.model_validate(document.value)
     except ValidationError as error:
-        raise DocumentError(explain(error, document, _CasesForm)) from error
+        raise DocumentError(explain(error, document, CasesForm)) from error
     problems = list(_problems(form.cases))
     if problems:
         raise DocumentError([f"{document.where(at)}: {key_path(at)}: {message}" for at, message in problems])

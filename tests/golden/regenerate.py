@@ -1,6 +1,6 @@
 """Writes what is generated and reviewed: ``python -m tests.golden.regenerate``, then read the difference.
 
-The messages of the bad files (``messages.yaml`` in ``bad`` and ``bad_cases``) and the published JSON Schema.
+The messages of the bad files (``messages.yaml`` in ``bad`` and ``bad_cases``) and the published JSON Schemas.
 """
 
 from pathlib import Path
@@ -10,13 +10,14 @@ import yaml
 from aem_monitor.errors import DocumentError
 from aem_monitor.golden.cases import is_case_file, read_cases
 from aem_monitor.golden.load import SUFFIXES, parse_dialog
-from aem_monitor.golden.schema import golden_schema_text
+from aem_monitor.golden.schema import cases_schema, golden_schema, schema_text
 
 BAD = Path(__file__).parent / "bad"
 MESSAGES = BAD / "messages.yaml"
 BAD_CASES = Path(__file__).parent / "bad_cases"
 CASE_MESSAGES = BAD_CASES / "messages.yaml"
 SCHEMA = Path(__file__).parents[2] / "deploy" / "schemas" / "golden-dialog.schema.json"
+CASES_SCHEMA = SCHEMA.with_name("golden-cases.schema.json")
 
 
 def bad_files() -> list[Path]:
@@ -45,4 +46,5 @@ if __name__ == "__main__":
     MESSAGES.write_text(yaml.safe_dump(messages, width=1000, allow_unicode=True), encoding="utf-8")
     messages = {path.name: case_messages_of(path) for path in bad_case_files()}
     CASE_MESSAGES.write_text(yaml.safe_dump(messages, width=1000, allow_unicode=True), encoding="utf-8")
-    SCHEMA.write_text(golden_schema_text(), encoding="utf-8")
+    SCHEMA.write_text(schema_text(golden_schema()), encoding="utf-8")
+    CASES_SCHEMA.write_text(schema_text(cases_schema()), encoding="utf-8")

@@ -211,7 +211,7 @@ class _Evaluation:
             call = assignment.wrong[turn.turn_no]
             verdict = self._wrong_call(turn, call, played, chain)
         else:
-            verdict = self._never_called(turn, played, chain, blocked)
+            verdict = self._never_called(turn, played, chain, blocked, assignment.refused.get(turn.turn_no))
         self._add(entries, turn, verdict, call)
 
     def _called(
@@ -249,9 +249,15 @@ class _Evaluation:
         return settle(base, [*checks, *not_reached(turn)], self.outcomes, None, detail)
 
     def _never_called(
-        self, turn: ToolTurn, played: PlayedExchange, chain: int, blocked: NotScored | None
+        self,
+        turn: ToolTurn,
+        played: PlayedExchange,
+        chain: int,
+        blocked: NotScored | None,
+        refused: ToolCall | None,
     ) -> TurnVerdict:
-        base = entry.action(turn, played, chain, None)
+        """``refused``: what was tried instead, in vain; it shows where the turn went wrong."""
+        base = replace(entry.action(turn, played, chain, refused), attempts=0)
         cause = blocked
         if cause is None and self.partial:
             cause = NotScored.PARTIAL

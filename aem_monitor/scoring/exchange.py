@@ -50,13 +50,15 @@ class Assignment:
 
     ``judged`` has the call by turn number; ``attempts`` counts the calls of its tool and action that were spent on the
     turn, ``recovered`` the turns of which an excused attempt failed. ``wrong`` has, by turn number, the left-over call
-    that was made instead. ``allowed`` are extra calls that the dialog permits, excused attempts included.
+    that was made instead, ``refused`` the one that was tried instead of a turn that nothing answers, and ended in an
+    error. ``allowed`` are extra calls that the dialog permits, excused attempts included.
     """
 
     judged: Mapping[int, ToolCall]
     attempts: Mapping[int, int]
     recovered: frozenset[int]
     wrong: Mapping[int, ToolCall]
+    refused: Mapping[int, ToolCall]
     extras: tuple[Extra, ...]
     allowed: tuple[ToolCall, ...]
     forbidden: Mapping[int, ToolCall]
@@ -127,6 +129,7 @@ def _with_leftovers(
     extras: list[Extra] = []
     allowed: list[ToolCall] = []
     unexpected: list[ToolCall] = []
+    failed_writes: list[ToolCall] = []
     for call in left:
         if dialog.forbids(call.tool, call.action) or dialog.forbids(call.name, None):
             extras.append(Extra(call, MismatchDetail.FORBIDDEN_CALL))
@@ -135,6 +138,8 @@ def _with_leftovers(
         reads = dialog.read_only(call.tool, call.action) or dialog.read_only(call.name, None)
         if call.error is not None or (reads and (turn is not None or dialog.extra_calls == "ignore_read_only")):
             allowed.append(call)
+            if turn is None and not reads:
+                failed_writes.append(call)
             if turn is not None:
                 attempts[turn.turn_no] += 1
                 if call.error is not None and call.end_ns <= judged[turn.turn_no].end_ns:
@@ -144,11 +149,16 @@ def _with_leftovers(
         else:
             unexpected.append(call)
     missing = [turn for turn in turns if turn.presence == "required" and turn.turn_no not in judged]
-    wrong = _wrong_calls(missing, unexpected, shared, {turn.turn_no: expected(turn, judged) for turn in missing})
+    values = {turn.turn_no: expected(turn, judged) for turn in missing}
+    wrong = _wrong_calls(missing, unexpected, shared, values)
+    # A tool that refused to do it tells where the turn went wrong, though it changed nothing.
+    # Of several alike the first: the later ones came of it.
+    left_out = [turn for turn in missing if turn.turn_no not in wrong]
+    refused = _wrong_calls(left_out, failed_writes[::-1], shared, values)
     taken = {id(call) for call in wrong.values()}
     extras += [Extra(call, MismatchDetail.UNEXPECTED_CALL) for call in unexpected if id(call) not in taken]
     extras.sort(key=lambda extra: (extra.call.start_ns, extra.call.span_id or ""))
-    return Assignment(judged, attempts, frozenset(recovered), wrong, tuple(extras), tuple(allowed), forbidden)
+    return Assignment(judged, attempts, frozenset(recovered), wrong, refused, tuple(extras), tuple(allowed), forbidden)
 
 
 def _wrong_calls(

@@ -37,7 +37,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "say for every span of OTLP files what it was taken for, and why", "aem_monitor.cli.explain"),
     Command("score", "score annotated dialogs, gold and prediction side by side", "aem_monitor.cli.score"),
     Command("config", "check a configuration file, or print its JSON Schema", "aem_monitor.cli.config"),
-    Command("golden", "check golden dialogs, or print their JSON Schema", "aem_monitor.cli.golden"),
+    Command("golden", "check, draft, import, compare and test golden dialogs", "aem_monitor.cli.golden"),
     Command("calibrate", "measure scores against human labels and choose thresholds", "aem_monitor.cli.calibrate"),
     Command("rescore", "judge stored conversations by other versions of their dialogs", "aem_monitor.cli.rescore"),
     Command("review", "decide what scoring was not sure of, and make cases of the answers", "aem_monitor.cli.review"),

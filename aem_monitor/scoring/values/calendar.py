@@ -74,10 +74,10 @@ class Calendar:
         other = self.reference.year + (1 if this_year[1] < self.reference else -1)
         return DateForm((this_year, month_span(max(other, 1), month)), fields)
 
-    def which_month(self, which: str, month: int, said: str) -> DateForm:
+    def which_month(self, which: str, month: int) -> DateForm:
         """ "Next June", "last June", "this June": the next one may be of this year or the one after."""
         if self.reference is None:
-            return DateForm((), frozenset({("m", month)}), said)
+            return DateForm((), frozenset({("m", month)}), f"{which} month {month}")
         this = self.reference.year
         if which == "this":
             return self.month(this, month)
@@ -92,7 +92,7 @@ class Calendar:
         """ "The coming weekend": this one to most, the next one to some."""
         if self.reference is None:
             return DateForm(key="coming weekend")
-        this, following = (self.relative_period(which, "weekend", "").spans for which in ("this", "next"))
+        this, following = (self.relative_period(which, "weekend").spans for which in ("this", "next"))
         return DateForm((*this, *following), ambiguous=True)
 
     def period(self, year: int | None, first_month: int, months: int, label: str) -> DateForm:
@@ -108,12 +108,12 @@ class Calendar:
     def year(self, year: int) -> DateForm:
         return DateForm(((date(year, 1, 1), date(year, 12, 31)),), frozenset({("y", year)}))
 
-    def weekday(self, which: str, weekday: int, week: str, said: str) -> DateForm:
+    def weekday(self, which: str, weekday: int, week: str) -> DateForm:
         """A named day: ``which`` is "", this, next, last; ``week`` is "", this, next, last."""
         fields = frozenset({("w", weekday)})
         reference = self.reference
         if reference is None:
-            return DateForm((), fields, said if which in ("next", "last") or week else "")
+            return DateForm((), fields, f"{which} {week} {weekday}" if which in ("next", "last") or week else "")
         monday = reference - timedelta(days=reference.weekday())
         if week:
             shift = {"this": 0, "next": 7, "last": -7}[week]
@@ -133,13 +133,15 @@ class Calendar:
             return DateForm(((found, found), (later, later)), ambiguous=True)
         return one_day(found)
 
-    def shifted(self, days: int, said: str) -> DateForm:
+    def shifted(self, days: int) -> DateForm:
+        """So many days from today; the same key for the same distance where today is not known."""
+        away = DateForm(key=f"{days} days away")
         if self.reference is None:
-            return DateForm(key=said)
+            return away
         try:
             return one_day(self.reference + timedelta(days=days))
         except OverflowError:
-            return DateForm(key=said)
+            return away
 
     def now(self) -> DateForm:
         """The moment of speaking: some time of the reference day, so it only probably means that day."""
@@ -167,10 +169,10 @@ class Calendar:
         other = month_span(index // 12, index % 12 + 1)[0]
         return DateForm((tuple(sorted((self.reference, other))),), key=key)  # type: ignore[arg-type]
 
-    def relative_period(self, which: str, unit: str, said: str) -> DateForm:
+    def relative_period(self, which: str, unit: str) -> DateForm:
         """This, next or last week, weekend, month, quarter or year."""
         if self.reference is None:
-            return DateForm(key=said)
+            return DateForm(key=f"{which} {unit}")
         step = {"this": 0, "next": 1, "last": -1}[which]
         if unit in ("week", "weekend"):
             monday = self.reference - timedelta(days=self.reference.weekday()) + timedelta(days=7 * step)

@@ -51,10 +51,11 @@ def _distance(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
         count = -count
     days = {"day": 1, "week": 7, "fortnight": 14}.get(unit.removesuffix("s"))
     if days:
-        return calendar.shifted(count * days, match[0])
+        return calendar.shifted(count * days)
+    months = count * MONTHS_OF[unit.removesuffix("s")]
     if calendar.reference is None:
-        return DateForm(key=match[0])
-    moved = months_later(calendar.reference, count * MONTHS_OF[unit.removesuffix("s")])
+        return DateForm(key=f"{months} months 0 days away")
+    moved = months_later(calendar.reference, months)
     return None if moved is None else one_day(moved)
 
 
@@ -86,8 +87,6 @@ def _part_of_year(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 _RELATIVE_DAYS: Final = {
     "today": 0,
-    "later today": 0,
-    "earlier today": 0,
     "todays": 0,
     "current date": 0,
     "the current date": 0,
@@ -175,18 +174,18 @@ def _month_alone(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
 
 def _named_day(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     which = which_of(match.groupdict().get("pre"))
-    return calendar.weekday(which, WEEKDAYS[match["wd"]], which_of(match["week"]), match[0])
+    return calendar.weekday(which, WEEKDAYS[match["wd"]], which_of(match["week"]))
 
 
 def _relative_period(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     if match["unit"] == "weekend" and match["which"] in ("coming", "upcoming"):
         return calendar.coming_weekend()
     which = "next" if match["which"] in ("coming", "upcoming") else which_of(match["which"])
-    return calendar.relative_period(which, match["unit"], match[0])
+    return calendar.relative_period(which, match["unit"])
 
 
 def _which_month(calendar: Calendar, match: re.Match[str]) -> DateForm:
-    return calendar.which_month(which_of(match["which"]), MONTHS[match["mon"]], match[0])
+    return calendar.which_month(which_of(match["which"]), MONTHS[match["mon"]])
 
 
 def _now(calendar: Calendar, _: re.Match[str]) -> DateForm:
@@ -225,6 +224,9 @@ _RULES: Final = _compiled(
     (rf"{EDGE}(?P<d>{ORDINAL}), ?(?P<mon>{MONTH}),? (?P<y>{YEAR}){END}", _month_and_day),
     (_NUMERIC, lambda c, m: _numeric(c, int(m["a"]), int(m["b"]), year_of(m["y"]))),
     (rf"{EDGE}(?P<y>{YEAR})[ ,/-]+(?P<mon>{MONTH})\.?[ ,/-]+(?:the )?(?P<d>{DAY}){END}", _month_and_day),
+    (rf"{EDGE}(?P<d>\d{{1,2}})(?P<s>[-/.]?)(?P<mon>{MONTH})(?P=s)(?P<y>\d{{4}}|\d{{2}}){END}", _month_and_day),
+    (rf"{EDGE}(?P<mon>{MONTH})(?P<s>[-/])(?P<d>\d{{1,2}})(?P=s)(?P<y>\d{{4}}|\d{{2}}){END}", _month_and_day),
+    (rf"{EDGE}(?P<y>\d{{2}})(?P<s>[-/])(?P<mon>{MONTH})(?P=s)(?P<d>\d){END}", _month_and_day),
     (_MONTH_DAY, _month_and_day),
     (_DAY_MONTH, _month_and_day),
     (rf"{EDGE}(?:fy ?)?(?P<year>{YEAR})[ -]?/?{_QUARTER_AFTER_YEAR}{END}", _part_of_year),
@@ -236,14 +238,15 @@ _RULES: Final = _compiled(
         _part_of_year,
     ),
     (rf"(?:{EDGE}|{AFTER_DAY})(?P<mon>{MONTH})\.?[ ,/-]+(?:of |in )?{_OPEN_YEAR}{END}", _month_of_year),
-    (rf"{EDGE}(?P<m>0?[1-9]|1[0-2])/(?P<y>{YEAR}){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
+    (rf"{EDGE}(?P<y>{YEAR})[ ,/-]+(?P<mon>{MONTH})\.?{END}(?!,? ?\d)", _month_of_year),
+    (rf"{EDGE}(?P<m>0?[1-9]|1[0-2])[/-](?P<y>{YEAR}){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (rf"{EDGE}(?P<y>{YEAR})[-/](?P<m>0[1-9]|1[0-2]){END}", lambda c, m: c.month(int(m["y"]), int(m["m"]))),
     (_DAY_OF_THIS_MONTH, _of_this_month),
     (_NAMED_DAY_AFTER, _named_day),
     (_NAMED_DAY, _named_day),
     (rf"{EDGE}in {_UNITS_AHEAD}(?:'? time)?{END}", _distance),
     (rf"{EDGE}{_UNITS_AHEAD} {_BACK}{END}", _distance),
-    (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]], m[0])),
+    (_RELATIVE_DAY, lambda c, m: c.shifted(_RELATIVE_DAYS[m["day"]])),
     (_PERIOD, _relative_period),
     (
         (
@@ -271,6 +274,7 @@ _RULES: Final = _compiled(
 )
 
 _EXPECTED_RULES: Final = _compiled(
+    (rf"{EDGE}(?P<d>\d{{1,2}}) (?P<mon>{MONTH}) (?P<y>\d{{2}}){END}", _month_and_day),
     (rf"{EDGE}(?P<y>(?:19|20)\d{{2}})(?P<m>\d{{2}})(?P<d>\d{{2}}){END}", _full),
     (
         rf"{EDGE}(?P<a>\d{{1,2}})[-/.](?P<b>\d{{1,2}})(?![\w/.-])",
@@ -308,11 +312,11 @@ def _built(build: Build, calendar: Calendar, match: re.Match[str], text: str) ->
 
 
 _GATES: Final = {
-    "month": re.compile(rf"\b(?:{MONTH}|month)"),
+    "month": re.compile(rf"(?<![a-z])(?:{MONTH}|month)"),
     "weekday": re.compile(rf"\b{WEEKDAY}"),
     "digit": re.compile(r"\d"),
     "word": re.compile(
-        r"\d{4}|\d(?:st|nd|rd|th)|\d[qs'’]|'\d\d|\b(?:[qhw]|fy) ?\d"
+        r"\d{4}|\d(?:st|nd|rd|th)|\d[qs'’]|'\d\d|\b(?:[qhw]|fy|wk|cw) ?\d"
         rf"|\b(?:{WHICH}|{ORDINAL}|today|later|earlier|tomor|yester|tonight|tmr|now|moment|present|current|week|day|month"
         r"|quarter|qtr|half|year|decade|centur|fortnight|ago|spring|summer|autumn|fall|winter|eo[wmqy]|[ymqw]td|rest"
         r"|remain"

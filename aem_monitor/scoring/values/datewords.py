@@ -50,6 +50,8 @@ _COUNTS: Final = (
 )
 
 MONTH: Final = r"(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")"
+MONTH_AHEAD: Final = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
+"""How the name of a month begins, for rules that exclude one rather than need it."""
 FULL_MONTH: Final = r"(?:" + "|".join(name for name in _MONTH_NAMES if name not in ("may", "march")) + r")"
 WEEKDAY: Final = r"(?:" + "|".join(sorted(WEEKDAYS, key=len, reverse=True)) + r")"
 ORDINAL: Final = (

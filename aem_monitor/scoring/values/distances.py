@@ -12,7 +12,7 @@ from aem_monitor.scoring.values.datewords import (
     DAY,
     EDGE,
     END,
-    MONTH,
+    MONTH_AHEAD,
     WEEKDAY,
     WEEKDAYS,
     count_of,
@@ -32,7 +32,7 @@ _AWAY: Final = r"(?P<back> ago| earlier)| from now| from today| later| hence"
 _LENGTH: Final = r"(?:day|week|fortnight|month|year)s?"
 _SUM_OF_TIME: Final = (
     rf"(?P<whole>{COUNT}) (?:(?P<half>and a half) (?P<unit3>{_LENGTH})|(?P<unit>{_LENGTH})"
-    rf"(?:(?:,| and|, and) (?P<part>{COUNT}) (?P<unit2>{_LENGTH})| and (?P<half2>a half)))"
+    rf"(?:(?:,| and|, and)? (?P<part>{COUNT}) (?P<unit2>{_LENGTH})| and (?P<half2>a half)))"
 )
 
 
@@ -52,7 +52,7 @@ def _business_days(calendar: Calendar, match: re.Match[str]) -> DateForm:
 
 def _weekday_week(calendar: Calendar, match: re.Match[str]) -> DateForm:
     """ "Monday week" and "a week on Monday": a week after the coming one."""
-    coming = calendar.weekday("", WEEKDAYS[match["wd"]], "", match[0])
+    coming = calendar.weekday("", WEEKDAYS[match["wd"]], "")
     weeks = 2 if "fortnight" in match[0] else 1
     if not coming.spans:
         return DateForm(key=f"{match['wd'][:3]} in {weeks} weeks")
@@ -61,7 +61,7 @@ def _weekday_week(calendar: Calendar, match: re.Match[str]) -> DateForm:
 
 def _neighbour(calendar: Calendar, match: re.Match[str]) -> DateForm:
     """ "the next day", "the day before": counted from the day that is spoken of, which is today where none is."""
-    return calendar.shifted(1 if match["way"] in ("next", "following", "after") else -1, match[0])
+    return calendar.shifted(1 if match["way"] in ("next", "following", "after") else -1)
 
 
 def _weekdays_away(calendar: Calendar, match: re.Match[str]) -> DateForm:
@@ -118,12 +118,12 @@ def _sum_away(calendar: Calendar, match: re.Match[str]) -> DateForm:
     if match.groupdict().get("back"):
         months, days = -months, -days
     if calendar.reference is None:
-        return DateForm(key=f"{months} months {days} days away")
+        return DateForm(key=f"{months} months {days} days away" if months else f"{days} days away")
     year, month = divmod(calendar.reference.year * 12 + calendar.reference.month - 1 + months, 12)
     if not 1 <= year <= 9998:
         return DateForm(key=f"{months} months {days} days away")
     base = date(year, month + 1, min(calendar.reference.day, last_day(year, month + 1).day))
-    return Calendar(base).shifted(days, match[0])
+    return Calendar(base).shifted(days)
 
 
 def _length(count: int, unit: str) -> tuple[int, int]:
@@ -158,7 +158,7 @@ _RULES: Final = tuple(
         (
             (
                 rf"{EDGE}(?:the )?(?P<wd>{WEEKDAY}),? (?:the )?(?P<d>{DAY})(?: day)?(?! ?(?:[ap]\.?m|(?:day )?"
-                rf"(?:of )?{MONTH}|[/.:-]|o'? ?clock)){END}"
+                rf"(?:of )?{MONTH_AHEAD}|[/.:-]|o'? ?clock)){END}"
             ),
             _weekday_and_day,
         ),

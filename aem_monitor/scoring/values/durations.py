@@ -32,11 +32,19 @@ _UNITS: Final = {
 _YEAR_MONTHS: Final = 12
 _FIRST_YEAR: Final = 1900
 _LAST_YEAR: Final = 2100
-_ONE_LETTER: Final = frozenset(listed("s h d w y"))
+_ONE_LETTER: Final = frozenset(listed("w y"))
+"""Units of one letter that stand close to their number."""
+_COMPACT: Final = re.compile(
+    r"(?<![\w.:])(?=\d+(?:\.\d+)?[a-z]+\d)(?:(?P<y>\d+)y)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?(?:(?P<h>\d+)h)?"
+    r"(?:(?P<min>\d+)(?:min|m|(?<=h\d\d)))?(?:(?P<s>\d+)s)?(?![\w:])"
+)
+"""Units run together ("1h30m", "2h30", "1d2h")."""
 _VAGUE: Final = {"few": 3, "a few": 3, "couple": 2, "couple of": 2, "a couple of": 2, "a couple": 2}
 _COUNTING: Final = frozenset({*_VAGUE, "a", "an"})
 _UNIT: Final = r"(?P<unit>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")"
-_AFTER: Final = re.compile(rf"[\s-]*(?:(?P<working>business |working )|calendar |full |whole )?{_UNIT}(?![\w])(?!\s?/)")
+_AFTER: Final = re.compile(
+    rf"\+?[\s-]*(?:(?P<working>business |working )|calendar |full |whole )?{_UNIT}(?![\w])(?!\s?/)"
+)
 _PART_OF: Final = re.compile(rf"[\s-]*(?:(?:of )?an? )?{_UNIT}(?![\w])")
 _JOIN: Final = re.compile(r"(?:,| and|, and)? ?")
 _FRACTION_AFTER: Final = re.compile(r" and (?:a |an |one )?(?P<part>half|quarter)\b")
@@ -46,6 +54,13 @@ _WORDED: Final = re.compile(
     rf"(?P<unit>{'|'.join(sorted((name for name in _UNITS if len(name) > 3), key=len, reverse=True))})\b"
     rf"(?! of (?:the )?{MONTH}\b)"
 )
+_WHOLE_DAY: Final = re.compile(
+    r"\b(?:all|(?:an? |the |one )?(?:whole|entire|full|complete))[ -](?P<unit>day)\b|^(?:for )?(?:a|the) day$"
+)
+_ONE_UNIT: Final = re.compile(
+    r"(?:(?<=\blast )|(?<=\bpast )|(?<=\bprevious )|(?<=\bnext )|(?<=\bcoming ))(?P<unit>second|minute|hour)\b"
+)
+"""An hour counted from now, "the past hour"; days and longer are periods of the calendar."""
 _ISO: Final = re.compile(
     r"(?<!\w)p(?=[\dt])(?:(?P<y>\d+)y)?(?:(?P<m>\d+)m)?(?:(?P<w>\d+)w)?(?:(?P<d>\d+)d)?"
     r"(?:t(?:(?P<h>\d+)h)?(?:(?P<min>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?)?(?!\w)"
@@ -70,7 +85,7 @@ def _iso(match: re.Match[str]) -> DurationForm | None:
     )
 
 
-def _unit_after(text: str, number: Fact, after_hours: bool) -> tuple[str, int] | None:
+def _unit_after(text: str, number: Fact, in_minutes: bool) -> tuple[str, int] | None:
     """The unit of time behind a number and its end. Units of one letter stand close; "m" are minutes only behind
     hours."""
     form = number.form
@@ -79,12 +94,12 @@ def _unit_after(text: str, number: Fact, after_hours: bool) -> tuple[str, int] |
     if unit is not None:
         apart = unit["unit"] in _ONE_LETTER and unit["unit"] != "h" and unit.start("unit") != number.end
         return None if apart else (unit["unit"], unit.end())
-    if after_hours and (number.text.endswith("m") or text.startswith("m", number.end)):
+    if in_minutes and (number.text.endswith("m") or text.startswith("m", number.end)):
         return "min", number.end + (0 if number.text.endswith("m") else 1)
     return None
 
 
-def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
+def _sum(text: str, original: str, numbers: list[Fact], expected: bool) -> Iterator[Fact]:
     """Number and unit, several of them joined ("1 hour and 30 minutes", "1h30m") added up."""
     start = end = -1
     months = seconds = Fraction(0)
@@ -95,7 +110,7 @@ def _sum(text: str, original: str, numbers: list[Fact]) -> Iterator[Fact]:
             continue
         join = _JOIN.match(text, end) if end >= 0 else None
         joined = join is not None and join.end() == number.start
-        found = _unit_after(text, number, joined and last.startswith("h"))
+        found = _unit_after(text, number, expected or (joined and last.startswith("h")))
         if found is None:
             continue
         size_months, size_seconds = _UNITS[found[0]]
@@ -128,13 +143,24 @@ def _ahead(text: str, original: str, start: int, end: int, form: DurationForm) -
     return Fact("duration", original[start:end], start, end, form)
 
 
-def scan_durations(text: str, original: str) -> Iterator[Fact]:
-    """Lengths of time in a folded text."""
+def scan_durations(text: str, original: str, *, expected: bool = False) -> Iterator[Fact]:
+    """Lengths of time in a folded text. ``expected`` says that one is due, so that "30m" are minutes, no metres."""
     for match in _ISO.finditer(text):
         iso = _iso(match)
         if iso is not None:
             yield Fact("duration", original[match.start() : match.end()], match.start(), match.end(), iso)
-    yield from _sum(text, original, list(scan_numbers(text, original)))
+    for match in _COMPACT.finditer(text):
+        groups = {name: Fraction(value or 0) for name, value in match.groupdict().items()}
+        if match[0]:
+            seconds = groups["w"] * 604800 + groups["d"] * 86400 + groups["h"] * 3600 + groups["min"] * 60 + groups["s"]
+            form = DurationForm(groups["y"] * 12, seconds)
+            yield Fact("duration", original[match.start() : match.end()], match.start(), match.end(), form)
+    yield from _sum(text, original, list(scan_numbers(text, original)), expected)
+    for pattern in (_WHOLE_DAY, _ONE_UNIT):
+        for match in pattern.finditer(text):
+            months, seconds = _UNITS[match.groupdict().get("unit") or "day"]
+            form = DurationForm(months, Fraction(seconds))
+            yield Fact("duration", original[match.start() : match.end()], match.start(), match.end(), form)
     for match in _WORDED.finditer(text):
         count = match["count"]
         if _SPEED.search(text, max(0, match.start() - _SPEED_REACH), match.start()):
@@ -149,4 +175,4 @@ def scan_durations(text: str, original: str) -> Iterator[Fact]:
             factor += _HALVES[half["part"]]
             end = half.end()
         form = DurationForm(factor * size_months, factor * size_seconds, vague=count in _VAGUE)
-        yield Fact("duration", original[match.start() : end], match.start(), end, form)
+        yield _ahead(text, original, match.start(), end, form)

@@ -25,7 +25,7 @@ _ADDRESS_HINT: Final = re.compile(r"[@#_]|https?:")
 
 @remembered(4096)
 def scan(text: str, reference: date | None = None, expected: str = "") -> tuple[Fact, ...]:
-    """The typed facts of a text in order of place. ``expected`` (date, time) reads bare numbers as that kind;
+    """The typed facts of a text in order of place. ``expected`` (date, time, duration) reads bare numbers as that kind;
     "number" reads no dates and times ("5 to 10").
 
     Where recognisers overlap, dates go before times, durations, identifiers and numbers; an identifier that encloses
@@ -66,7 +66,7 @@ def _scan(folded: str, original: str, reference: date | None, expected: str) -> 
     layers = (
         from_end,
         *(() if expected == "number" else _dates_and_times(folded, original, reference, expected)),
-        list(scan_durations(folded, original)),
+        list(scan_durations(folded, original, expected=expected == "duration")),
         identifiers,
         numbers,
     )
@@ -102,11 +102,17 @@ class _Extents:
         return fact.end <= end and (not longer or end - start > fact.end - fact.start)
 
 
+_RUN_TOGETHER: Final = re.compile(r"\d{1,2}h\d\d", re.IGNORECASE)
+"""A length of time where one is due ("2h30"), else a time."""
+
+
 def _dates_and_times(
     folded: str, original: str, reference: date | None, expected: str
 ) -> tuple[list[Fact], list[Fact]]:
     """Dates before times, save that "tonight" is a part of "tonight at 8"."""
     times = list(scan_times(folded, original, bare_hours=expected == "time"))
+    if expected == "duration":
+        times = [time for time in times if not _RUN_TOGETHER.fullmatch(time.text)]
     clocks = [time for time in times if isinstance(time.form, TimeForm) and time.form.readings]
     in_clocks = _Extents(len(folded), clocks)
     found = scan_dates(folded, original, reference, expected=expected == "date")
@@ -119,8 +125,11 @@ _WORTH_SCANNING: Final = re.compile(
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|million"
     r"|billion"
     r"|trillion|dozen|half|zero|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
-    r"|to(?:day|morrow|night)|tom+or+ow|yesterday|now|penultimate|antepenultimate|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
-    r"|noon|midday|midnight|weeks?|weekend|months?|years?|decades?|hours?|minutes?|seconds?|days?|nights?|christmas|past|prior|previous|following|coming|upcoming|same|whole|entire|all"
+    r"|to(?:day|morrow|night)|tom+or+ow|yesterday|now|penultimate|antepenultimate"
+    r"|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
+    r"|noon|mid[- ]?day|mid[- ]?night|sunup|sundown|daybreak|\w+time"
+    r"|weeks?|weekend|months?|years?|decades?|hours?|minutes?|seconds?|days?|nights?"
+    r"|christmas|past|prior|previous|following|coming|upcoming|same|whole|entire|all"
     r"|xmas|halloween|new year|(?:breakfast|lunch|dinner|supper)\w*|dawn|dusk|sunrise|sunset|end of|business hours"
     r"|\w+teenth|eo[dwmqy]|cob|close of business|asap|as soon as|right away|straight away|immediately"
     r"|[wmqy]td|(?:to|tomor?rows|tmr|tmrw)|fortnights?|quarters?"

@@ -60,7 +60,7 @@ def _month_said(calendar: Calendar, match: re.Match[str]) -> tuple[tuple[int, in
     if groups.get("mon"):
         form = calendar.month(year_of(groups.get("y")), MONTHS[groups["mon"]])
     else:
-        form = calendar.relative_period(which_of(groups.get("which")) or "this", "month", match[0])
+        form = calendar.relative_period(which_of(groups.get("which")) or "this", "month")
     return tuple((first.year, first.month) for first, _ in form.spans)
 
 
@@ -111,7 +111,7 @@ def _end_of(calendar: Calendar, match: re.Match[str]) -> DateForm:
     """The end of a current period: by itself its last days, so it only probably is the last one."""
     unit = _ENDS.get(match["short"] or "") or match["unit"] or match["unit2"]
     which = which_of(match["which"]) or "this"
-    form = calendar.relative_period(which, unit, unit)
+    form = calendar.relative_period(which, unit)
     return DateForm(tuple((last, last) for _, last in form.spans), key=f"end of {which} {unit}", ambiguous=True)
 
 
@@ -192,7 +192,7 @@ def _numbered_week(calendar: Calendar, match: re.Match[str]) -> DateForm | None:
     groups = match.groupdict()
     word = groups.get("nth")
     number = int(match["number"]) if groups.get("number") else _nth(word or "first")
-    year = year_of(groups.get("y")) or (calendar.reference.year if calendar.reference else None)
+    year = year_of(groups.get("y") or groups.get("y2")) or (calendar.reference.year if calendar.reference else None)
     if year is None:
         return DateForm((), frozenset({("week", number)}))
     try:
@@ -211,12 +211,12 @@ def _after_next(calendar: Calendar, match: re.Match[str]) -> DateForm:
         return DateForm(key=match[0])
     unit = match["unit"]
     way = "next" if match["way"] == "after next" else "last"
-    start, _ = calendar.relative_period(way, unit, match[0]).spans[0]
-    return Calendar(start).relative_period(way, unit, match[0])
+    start, _ = calendar.relative_period(way, unit).spans[0]
+    return Calendar(start).relative_period(way, unit)
 
 
 def _rest_of(calendar: Calendar, match: re.Match[str]) -> DateForm:
-    form = calendar.relative_period("this", match["unit"], match[0])
+    form = calendar.relative_period("this", match["unit"])
     if calendar.reference is None:
         return DateForm(key=f"rest of {match['unit']}")
     return DateForm(((calendar.reference, form.spans[0][1]),), key=f"rest of {match['unit']}")
@@ -224,7 +224,7 @@ def _rest_of(calendar: Calendar, match: re.Match[str]) -> DateForm:
 
 def _to_date(calendar: Calendar, match: re.Match[str]) -> DateForm:
     unit = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}.get(match[0]) or match["unit"]
-    form = calendar.relative_period("this", unit, match[0])
+    form = calendar.relative_period("this", unit)
     if calendar.reference is None:
         return DateForm(key=f"{unit} to date")
     return DateForm(((form.spans[0][0], calendar.reference),), key=f"{unit} to date")
@@ -247,7 +247,7 @@ def _soon(_: Calendar, __: re.Match[str]) -> DateForm:
 
 
 def _current(calendar: Calendar, match: re.Match[str]) -> DateForm:
-    return calendar.relative_period("this", match["unit"], match["unit"])
+    return calendar.relative_period("this", match["unit"])
 
 
 def _told_before(_: Calendar, match: re.Match[str]) -> DateForm:
@@ -300,8 +300,15 @@ rf"(?:,? (?:of |in )?"
         (rf"{EDGE}(?:the )?(?P<season>{'|'.join(_SEASONS)})(?: of|,| in)? (?P<y>{YEAR}|'\d{{2}}){END}", _season),
         (rf"{EDGE}(?P<y>{YEAR}) (?P<season>{'|'.join(_SEASONS)}){END}", _season),
         (rf"{EDGE}(?:the )?(?P<which>{WHICH}) (?P<season>{'|'.join(_SEASONS)}){END}", _season),
-        ((rf"{EDGE}(?:the )?week (?:no\.? |number |#)?(?P<number>\d{{1,2}})(?:(?:,| of| in)? "
+        ((rf"{EDGE}(?:the )?(?:calendar )?(?:week|wk|cw) (?:no\.? |number |#)?(?P<number>\d{{1,2}})(?:(?:,| of| in)? "
 rf"(?P<y>{YEAR}))?{END}"), _numbered_week),
+        (
+            (
+                rf"{EDGE}(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th) week(?! (?:of|in) (?!the year|\d))"
+                rf"(?: (?:of|in) (?:the year(?: (?P<y>{YEAR}))?|(?P<y2>{YEAR})))?{END}"
+            ),
+            _numbered_week,
+        ),
         (rf"{EDGE}(?P<y>{YEAR})-?w(?P<number>\d{{2}}){END}", _numbered_week),
         ((rf"{EDGE}(?:the )?(?P<nth>first|1st|second|2nd|third|3rd|last) week (?:of|in) (?:the year )?"
 rf"(?P<y>{YEAR}){END}"), _numbered_week),
@@ -321,6 +328,7 @@ _LATE_RULES: Final = tuple(
     (re.compile(pattern), build)
     for pattern, build in (
         (rf"{EDGE}(?:(?:the )?(?:fiscal|financial) (?:year )?|fy ?)(?P<y>{YEAR}|'?\d{{2}}){END}", _fiscal_year),
+        (rf"{EDGE}(?:the )?(?P<y>{YEAR}) (?:fiscal|financial) year{END}", _fiscal_year),
         (rf"{EDGE}(?:asap|as soon as possible|right away|immediately|straight away){END}", _soon),
         (rf"(?<=of the )(?P<unit>week|month|quarter|year){END}", _current),
     )

@@ -60,6 +60,8 @@ _ZONE: Final = re.compile(
     r"(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/(?:\w+/)?(?P<city>[A-Za-z_-]+)"
 )
 _DECIMAL: Final = re.compile(r"\d[.,]\d")
+_TELLING: Final = re.compile(r"[<>=+%^~≤≥]|(?<!\w)-(?=\d)")
+"""Signs that are half of the meaning: "> 2 hours", "< 2 hours"."""
 _PRONOUN: Final = re.compile(r"(?<=[a-z]) ones?$")
 _LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -119,7 +121,7 @@ def whole_value(text: str, reference: date | None, expected: str) -> tuple[tuple
 
 def _expected(a: str, b: str, reference: date | None, kind: str | None) -> str:
     """How bare numbers are to be read: as the kind hinted, else as the kind that the other side is."""
-    if kind in ("date", "time", "number"):
+    if kind in ("date", "time", "duration", "number"):
         return kind
     for text in (a, b):
         value = whole_value(text, reference, "")
@@ -263,7 +265,12 @@ def _opaque(text: str) -> bool:
 
 
 def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str | None) -> Comparison:
-    if len(compact(a)) >= 4 and _same_letters(a, b) and not (_DECIMAL.search(a) or _DECIMAL.search(b)):
+    if (
+        len(compact(a)) >= 4
+        and _same_letters(a, b)
+        and _TELLING.findall(a) == _TELLING.findall(b)
+        and not (_DECIMAL.search(a) or _DECIMAL.search(b))
+    ):
         return Comparison(True, 0.95, False, "spelling")
     if same_initialised(a, b):
         return Comparison(True, 0.85, False, "initials")

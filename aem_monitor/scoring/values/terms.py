@@ -14,32 +14,38 @@ from typing import Final
 from aem_monitor.scoring.values.calendar import Calendar, Span
 from aem_monitor.scoring.values.datewords import weekday_named
 from aem_monitor.scoring.values.forms import Agreement, DateForm, DurationForm, Fact, TimeForm
+from aem_monitor.scoring.values.lending import lent
 from aem_monitor.scoring.values.periods import in_week, on_weekday
 from aem_monitor.scoring.values.recurring import on_weekdays
 from aem_monitor.scoring.values.words import flat, listed
 
 _RELATIONS: Final = {
     ">=": (
-        r"from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at| in)?"
+        r">=|≥|=>|from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at| in)?"
         r"|(?:as|from as) early as|(?:any ?time|sometime) from|no earlier than|not earlier than|not before"
         r"|(?:on|at) or after|at least|at the earliest|no less than|no fewer than|not less than"
         r"|(?:a )?minimum(?: of)?|min|earliest"
     ),
+    "past": (
+        r"(?:(?:in|over|during|for|within|throughout) )?(?:the )?(?:last|previous)"
+        r"|(?:(?:in|over|during|for|within|throughout) the|(?:in|over|during|for|within|throughout)|the) past"
+    ),
     ">": (
-        r"(?:any ?time |any ?day |some ?time |right |just )?after|later than|beyond|more than|over|above|greater than"
+        r">|(?:any ?time |any ?day |some ?time |right |just )?after|later than|beyond|more than|over|above|greater than"
         r"|longer than|older than|past|following|post|in excess of|exceeding|upwards of"
     ),
     "<": (
-        r"(?:any ?time |any ?day |some ?time |right |just )?before|prior to|earlier than|ahead of|less than|fewer than"
-        r"|below|under|preceding|sooner than|in advance of|pre|younger than|shorter than|smaller than|lower than"
+        r"<|(?:any ?time |any ?day |some ?time |right |just )?before|prior to|earlier than|ahead of|less than"
+        r"|fewer than|below|under|preceding|sooner than|in advance of|pre|younger than|shorter than|smaller than"
+        r"|lower than"
     ),
     "<=": (
-        r"by|until|till?|up (?:to|until|till?)|(?:no|not) (?:later|longer|older|greater|higher) than|not after"
+        r"<=|≤|=<|by|until|till?|up (?:to|until|till?)|(?:no|not) (?:later|longer|older|greater|higher) than|not after"
         r"|(?:on|at) or before|as late as|through|thru|at most|no more than|not more than|(?:a )?maximum(?: of)?|max"
         r"|latest|due(?: by)?|(?:and )?end(?:s|ing)(?: on| at| in| by)?"
     ),
     "~": (
-        r"(?:some ?(?:time|where) )?(?:around|about|near)|approximately|approx|circa|ca|c|roughly|close to"
+        r"~|(?:some ?(?:time|where) )?(?:around|(?<!how )about|near)|approximately|approx|circa|ca|c|roughly|close to"
         r"|on or (?:about|around)|at or (?:about|around)"
     ),
     "": r"(?:all|the whole) of",
@@ -66,7 +72,7 @@ _RELATIONS: Final = {
 
 _TAIL_RELATIONS: Final = {
     ">=": (
-        r"(?:and|or) (?:later|after|up|more|above|beyond)|(?:and )?on ?wards?|at the earliest"
+        r"\+|(?:and|or) (?:later|after|up|more|above|beyond)|(?:and )?on ?wards?|at the earliest"
         r"|or (?:greater|longer|newer)|minimum|min|at least"
     ),
     "<=": (
@@ -86,17 +92,22 @@ _FILLER: Final = frozenset(
         "maybe perhaps say how about please sometime anytime some any possibly probably preferably exactly sharp lets "
         "let us i guess think would will be like good ok okay oh well um make on at in the of for a an and to is it t "
         "day date time year years around oclock clock hours hour per total approximately this that "
-        "over almost nearly coming s whole entire calendar just also month"
+        "either long lasting length some over almost nearly coming s whole entire calendar just also month"
     )
 )
 _TODAY: Final = re.compile(r"\b(?:tonight|today|this (?:early |late )?(?:morning|afternoon|evening))\b")
 _END_OF: Final = re.compile(r"\bend(?: of)?(?: the)?$")
 _STRETCH: Final = re.compile(r"(?:next|last) \d+ \w+")
+_STRETCH_WORDS: Final = re.compile(
+    r"(?:the )?(?:last|past|previous|next|coming|following) (?:week|month|quarter|year|decade)\b"
+)
 _STRETCH_LEAD: Final = re.compile(
     r"(?:^| )(?:over|in|within|during|for|throughout|across)(?: the)?(?: course of(?: the)?)?$"
 )
 _EVERY_DAY: Final = re.compile(r"every \d")
 _EVERY_PART: Final = re.compile(r"every 1 (?P<part>morning|afternoon|evening|night)")
+_PLUS: Final = re.compile(r"\d ?\+")
+_DAY_AND_TIME: Final = 2
 _FLIPPED: Final = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 _LENGTH_BEHIND: Final = re.compile(r"or (?:more|less|fewer)\b")
 _PERIOD_END: Final = re.compile(r"end of (?P<which>this|next|last) (?P<unit>week|month|quarter|year)")
@@ -123,6 +134,7 @@ class Term:
 
 def read_terms(text: str, facts: Sequence[Fact], reference: date | None) -> tuple[tuple[Term, ...], tuple[str, ...]]:
     """The terms that ``facts``, found in ``text`` in this order, make up, and the words that stay over, sorted."""
+    facts = lent(text, facts, reference)
     folded = flat(text)
     edges = [0, *(edge for fact in facts for edge in (fact.start, fact.end)), len(folded)]
     gaps = [_clean(_glued(folded[edges[at] : edges[at + 1]], at)) for at in range(0, len(edges), 2)]
@@ -183,12 +195,16 @@ def _key(fact: Fact) -> str:
 
 def _is_stretch(fact: Fact) -> bool:
     """Whether a fact is a length counted from now on, so that "over" and "within" only lead up to it."""
-    return _STRETCH.match(_key(fact)) is not None
+    return _STRETCH.match(_key(fact)) is not None or _STRETCH_WORDS.match(flat(fact.text)) is not None
 
 
 def _stated(relation: str, fact: Fact) -> str:
     """The relation, without "about" where it is no more than good manners: of hours, lengths and amounts."""
-    return "" if relation == "~" and not isinstance(fact.form, DateForm) else relation
+    if relation == "~" and not isinstance(fact.form, DateForm):
+        return ""
+    if relation == "" and isinstance(fact.form, DurationForm) and _PLUS.search(fact.text):
+        return ">="
+    return relation
 
 
 def _period_ending(fact: Fact, reference: date | None) -> Fact | None:
@@ -196,7 +212,7 @@ def _period_ending(fact: Fact, reference: date | None) -> Fact | None:
     found = _PERIOD_END.fullmatch(_key(fact))
     if found is None:
         return None
-    form = Calendar(reference).relative_period(found["which"], found["unit"], f"{found['which']} {found['unit']}")
+    form = Calendar(reference).relative_period(found["which"], found["unit"])
     return replace(fact, form=form)
 
 
@@ -208,6 +224,13 @@ def agree_part(a: Term, b: Term) -> Agreement:
             spans, days = _spans(part), _spans(day)
             if spans and days and any((last, last) in days for _, last in spans):
                 return Agreement.PROBABLY
+        if (
+            part.relation in ("early", "late")
+            and not day.relation
+            and any(first == last for first, last in _spans(part))
+        ):
+            # "Later today" is today, as far as a day goes.
+            return Agreement.PROBABLY if set(_spans(part)) & set(_spans(day)) else Agreement.DIFFERENT
     return Agreement.DIFFERENT
 
 
@@ -225,7 +248,7 @@ def _implied(terms: Sequence[Term], reference: date | None) -> list[Term]:
         if not has_time and said == "tonight":
             found.append(Term("", replace(term.fact, form=TimeForm(key="evening")), implied=True))
         elif not has_date and isinstance(term.fact.form, TimeForm) and (_TODAY.search(said) or _eod(term)):
-            found.append(Term("", replace(term.fact, form=Calendar(reference).shifted(0, "today")), implied=True))
+            found.append(Term("", replace(term.fact, form=Calendar(reference).shifted(0)), implied=True))
     return found
 
 
@@ -250,9 +273,8 @@ def _joins(gap: str, opened: bool) -> bool:
 
 
 def _alike(a: Fact, b: Fact) -> bool:
-    if isinstance(b.form, DurationForm):
-        return isinstance(a.form, DateForm) and a.form.key == "now"
-    return type(a.form) is type(b.form)
+    from_now = isinstance(b.form, DurationForm) and isinstance(a.form, DateForm) and a.form.key == "now"
+    return from_now or type(a.form) is type(b.form)
 
 
 def _lead(gap: str) -> tuple[str, str]:
@@ -332,6 +354,8 @@ def _whole_period(term: Term, reference: date | None) -> Term:
         return term
     if isinstance(form, DateForm):
         return Term("", term.fact)
+    if isinstance(form, TimeForm) and not form.readings:
+        return Term("", term.fact)
     if not isinstance(form, DurationForm) or form.seconds % 86400 or form.months.denominator != 1:
         return term
     months, days = int(form.months), int(form.seconds // 86400)
@@ -361,7 +385,7 @@ def _with_weekdays(terms: Sequence[Term]) -> list[Term]:
 
 def _settled(terms: Iterable[Term]) -> list[Term]:
     """Without what adds nothing: the midnight that a format writes beside a day."""
-    kept = _parts_of_times(list(terms))
+    kept = _bounds_of_times(_parts_of_times(list(terms)))
     if not any(isinstance(term.fact.form, DateForm) and not term.relation for term in kept):
         return kept
     return [term for term in kept if not _formal_midnight(term.fact)]
@@ -380,6 +404,18 @@ def _parts_of_times(terms: list[Term]) -> list[Term]:
         terms[part] = replace(terms[part], relation=terms[day].relation)
         terms[day] = replace(terms[day], relation="")
     return terms
+
+
+def _bounds_of_times(terms: list[Term]) -> list[Term]:
+    """ "By tomorrow 5 pm" and "5 pm tomorrow at the latest" bound the moment, as "by 5 pm tomorrow" does."""
+    if len(terms) != _DAY_AND_TIME:
+        return terms
+    day, time = sorted(terms, key=lambda term: isinstance(term.fact.form, TimeForm))
+    if not isinstance(time.fact.form, TimeForm) or not any(first == last for first, last in _spans(day)):
+        return terms
+    if time.relation or day.relation not in _FLIPPED:
+        return terms
+    return [replace(day, relation=""), replace(time, relation=day.relation)]
 
 
 def _formal_midnight(fact: Fact) -> bool:

@@ -24,6 +24,13 @@ _MINUTES: Final = _HOURS | {
     "quarter": 15,
     "a quarter": 15,
     "half": 30,
+    **{
+        f"{nought}{join}{word}": value
+        for nought in ("oh", "o")
+        for join in " -"
+        for word, value in _HOURS.items()
+        if value < 10
+    },
 }
 _HOUR: Final = r"(?:" + "|".join(_HOURS) + r")"
 _MINUTE: Final = r"(?:" + "|".join(sorted(_MINUTES, key=len, reverse=True)) + r")"
@@ -46,22 +53,26 @@ _CLOCK: Final = re.compile(
     rf"(?P<dir>past|to|after|till|before)[ -](?P<relhour>{_HOUR}|\d{{1,2}})(?!\d)"
     rf"|(?P<hour>\d{{1,2}})(?:(?P<sep>[:.h])(?P<minute>\d{{2}})(?::(?P<second>\d{{2}})(?:\.\d{{1,9}})?)?)(?![\d:])"
     rf"|(?P<bare>\d{{1,2}}|{_HOUR})"
-    rf"(?:[ -](?P<spoken>{_MINUTE}|\d{{2}})(?=\s?(?:{_HALF}|o'?clock|in the|at night)))?(?![\d:]))"
+    rf"(?:[ -](?P<spoken>{_MINUTE}|\d{{2}})(?=\s?(?:{_HALF}|o'?clock|in the|at night)))?(?![\d:])(?! mid| noon))"
     rf"(?P<oclock> ?o[\"']? ?clock)?\s?\.?(?P<half>{_HALF})?{_ZONE}"
     rf"(?:,? ?(?P<after>{_PART}))?(?![\w:/%])"
 )
-_NAMED: Final = re.compile(r"\b(?:12 )?(?:(?P<noon>noon|mid[- ]?day)|(?P<midnight>mid[- ]?night))\b")
+_NAMED: Final = re.compile(r"\b(?:(?:12|twelve|high) )?(?:(?P<noon>noon|mid[- ]?day)|(?P<midnight>mid[- ]?night))\b")
 _VAGUE: Final = re.compile(
-    r"(?<!per )(?<!\ba )(?<!each )(?<!every )(?<!/)\b(?:in the |this )?"
-    r"(?P<part>morning|afternoon|evening|night|tonight|(?:breakfast|lunch|dinner|supper|tea) ?time|dawn|dusk|sunrise"
-    r"|sunset|sunup|sundown|day ?time|night ?time|(?:end|close) of (?:the )?(?:business )?(?:day|business)|eod|cob"
-    r"|business hours)\b"
+    r"(?<!per )(?<!\ba )(?<!each )(?<!every )(?<!/)(?<!\d-)\b(?:in the |during the |this )?"
+    r"(?P<part>morning|afternoon|evening|night ?time|night|tonight|(?:breakfast|lunch|dinner|supper|tea) ?time|dawn"
+    r"|daybreak|dusk|sunrise|sunset|sunup|sundown|day ?time|eod|cob"
+    r"|(?:end|close) of (?:the )?(?:business )?(?:day|business)"
+    r"|(?:business|working|office) hours)(?:(?<=ing|oon)s)?\b"
 )
 
 _MEAL: Final = re.compile(r"\b(?P<meal>breakfast|lunch|dinner|supper|tea)\b")
 _MILITARY: Final = re.compile(
     r"(?<![\w.:/$-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) ?(?:h|hrs?|hours)?(?![\w:/%-])"
 )
+_HOURS_ONLY: Final = re.compile(r"(?<![\w.:/$-])(?P<hour>1?\d|2[0-4])h(?!\w)")
+"""As written in French, "17h"; a length of time unless a time is due."""
+
 _LENGTH_BEHIND: Final = re.compile(r"\.\d|[ -]?(?:hours?|hrs?|min|days?|nights?|weeks?)")
 _PART_NAMES: Final = {
     "endofday": "eod",
@@ -70,6 +81,9 @@ _PART_NAMES: Final = {
     "closeofbusiness": "eod",
     "closeofbusinessday": "eod",
     "cob": "eod",
+    "daybreak": "dawn",
+    "workinghours": "businesshours",
+    "officehours": "businesshours",
     "sunup": "sunrise",
     "sundown": "sunset",
     "supper": "dinner",
@@ -110,7 +124,7 @@ def _form(match: re.Match[str], bare_hours: bool) -> TimeForm | None:
         hour, minute = _relative(match)
     elif match["hour"]:
         hour, minute, second = int(match["hour"]), int(match["minute"]), int(match["second"] or 0)
-        if match["sep"] == "." and not marked:
+        if match["sep"] == "." and not marked and not bare_hours:
             return None
     else:
         if not marked and (not bare_hours or _LENGTH_BEHIND.match(match.string, match.end())):
@@ -173,6 +187,9 @@ def scan_times(text: str, original: str, *, bare_hours: bool = False) -> Iterato
             TimeForm(key=_part_key(match["part"])),
         )
     if bare_hours:
+        for match in _HOURS_ONLY.finditer(text):
+            whole = TimeForm((int(match["hour"]) % 24 * 3600,))
+            yield Fact("time", original[match.start() : match.end()], match.start(), match.end(), whole)
         for match in _MILITARY.finditer(text):
             whole = TimeForm((int(match["hour"]) * 3600 + int(match["minute"]) * 60,))
             yield Fact("time", original[match.start() : match.end()], match.start(), match.end(), whole)

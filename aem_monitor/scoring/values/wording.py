@@ -14,6 +14,11 @@ from aem_monitor.scoring.values.datewords import COUNT, DAY, MONTH, ORDINAL, WEE
 from aem_monitor.scoring.values.holidays import PATTERN as HOLIDAY
 
 _LENGTH: Final = r"(?:day|week|fortnight|month|year|decade)s?"
+_SHORT_LENGTH: Final = r"(?:second|sec|minute|min|hour|hr)s?"
+_HOUR_WORD: Final = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+_MINUTES_BEFORE: Final = (
+    r"(?:half|(?:a )?quarter|\d{1,2}|five|ten|fifteen|twenty|twenty[ -]five|thirty)(?: minutes?| mins?)?"
+)
 _PERIOD: Final = r"(?:week|weekend|month|quarter|year)"
 _SEASON: Final = r"(?:spring|summer|autumn|fall|winter)"
 _PART: Final = r"(?:morning|afternoon|evening|night)"
@@ -33,6 +38,8 @@ _PLACES: Final = {
     "one": "first", "two": "second", "three": "third", "four": "fourth",
     "1": "first", "2": "second", "3": "third", "4": "fourth",
 }  # fmt: skip
+_NUMBER_WORD: Final = rf"{_HOUR_WORD}|fifteen|twenty|thirty|forty|fifty"
+_HOUR_NUMBERS: Final = {word: number for number, word in enumerate(_HOUR_WORD.split("|"), start=1)}
 _NUMBERS: Final = {"one": 1, "two": 2, "three": 3, "four": 4}
 _IN_PART: Final = {
     "morning": "in the morning", "afternoon": "in the afternoon", "evening": "in the evening", "night": "at night"
@@ -54,6 +61,9 @@ _TABLE: Final = (
     (rf"\b(?P<a>{MONTH}|{WEEKDAY})\.?-(?=(?:{MONTH}|{WEEKDAY})\b)", r"\g<a> - "),
     (r"(?<![\d/-])(?P<a>\d{1,2}/\d{1,2}(?:/\d{2,4})?)-(?=\d{1,2}/\d{1,2}(?![\d-]))", r"\g<a> - "),
     (r"(?<![\w/-])(?P<a>\d{4}-\d\d(?:-\d\d)?)/(?=\d{4}-\d\d)", r"\g<a> - "),
+    (r"(?<!\w)(?P<a>\d{1,2}(?:st|nd|rd|th))-(?=\d{1,2}(?:st|nd|rd|th)\b)", r"\g<a> - "),
+    (rf"\b(?P<a>\d{{1,2}} {MONTH})\.?-(?=\d{{1,2}} {MONTH}\b)", r"\g<a> - "),
+    (r"\b(?P<a>\d{1,2}/\d{1,2}/\d{2,4})-(?=\d{1,2}/\d{1,2}/\d{2,4}\b)", r"\g<a> - "),
     # How far away.
     (rf"\b(?P<n>{COUNT} {_LENGTH}) (?:back|prior(?! to)|before today|before now|before{_END})", r"\g<n> ago"),
     (
@@ -75,6 +85,32 @@ _TABLE: Final = (
     (rf"(?<=\bin )(?P<n>\d+)[.,]5 (?P<u>{_LENGTH})", r"\g<n> and a half \g<u>"),
     (rf"\b(?P<n>\d+)[.,]5 (?P<u>{_LENGTH})(?= (?:ago|from now|from today))", r"\g<n> and a half \g<u>"),
     (rf"\b(?P<n>one|two|three|four|five|\d+) and a half (?P<u>{_LENGTH}) back\b", r"\g<n> and a half \g<u> ago"),
+    (rf"\b(?P<n>{COUNT} {_SHORT_LENGTH}) (?:earlier|back|before{_END})", r"\g<n> ago"),
+    # Lengths of time.
+    (
+        (
+            r"\ban? (?P<u>day|week|month|year|hour|minute) and "
+            rf"(?=(?:\d|{_NUMBER_WORD})[\w-]* (?:{_LENGTH}|{_SHORT_LENGTH})\b)"
+        ),
+        r"1 \g<u> and ",
+    ),
+    (r"(?<![\d:])(?P<h>\d):(?P<m>\d\d) ?(?:hours?|hrs?)\b", r"\g<h> hours \g<m> minutes"),
+    # Times of day.
+    (r"(?<![\w:.-])t(?=\d\d:\d\d)", " "),
+    (r"(?<![\d:.,/$-])(?P<h>1?\d)(?P<m>[0-5]\d) ?(?P<half>[ap]\.?m)\b", r"\g<h>:\g<m> \g<half>"),
+    (rf"\bquarter of (?=(?:{_HOUR_WORD}|1?\d)\b(?! (?:people|them|these|those)))", "quarter to "),
+    (rf"\b(?P<m>{_MINUTES_BEFORE}) (?P<way>past|after) (?:noon|mid-?day)\b", r"\g<m> \g<way> 12 pm"),
+    (rf"\b(?P<m>{_MINUTES_BEFORE}) (?P<way>past|after) mid-?night\b", r"\g<m> \g<way> 12 am"),
+    (rf"\b(?P<m>{_MINUTES_BEFORE}) (?P<way>to|before|till) (?:noon|mid-?day)\b", r"\g<m> \g<way> 12 in the morning"),
+    (rf"\b(?P<m>{_MINUTES_BEFORE}) (?P<way>to|before|till) mid-?night\b", r"\g<m> \g<way> 12 at night"),
+    (
+        (
+            rf"\b(?P<a>from|between) (?P<h>{_HOUR_WORD}) (?P<j>to|until|till|and) (?P<h2>{_HOUR_WORD})"
+            r"(?= ?(?:[ap]\.?m\b|in the|at night|o'? ?clock))"
+        ),
+        lambda m: f"{m['a']} {_HOUR_NUMBERS[m['h']]} {m['j']} {_HOUR_NUMBERS[m['h2']]}",
+    ),
+    (r"\bmid-?(?=(?:morning|afternoon)\b)", "mid "),
     # Which period.
     (rf"\b(?:this|the (?:current|present|same)) calendar (?P<u>{_PERIOD})\b", r"this \g<u>"),
     (rf"\b(?:the )?(?P<u>{_PERIOD}) after this(?: one)?\b(?! {_PERIOD})", r"next \g<u>"),
@@ -91,7 +127,12 @@ _TABLE: Final = (
         ),
         lambda m: f"{m['e'].strip()} of {m['p']}" if m["e"].strip() else m[0],
     ),
-    (rf"\b(?P<p>(?:{WHICH}) (?:month|week)),? on (?P<d>the (?:{ORDINAL}))", r"\g<d> of \g<p>"),
+    (rf"\b(?P<p>(?:{WHICH}) (?:month|week)),? (?:on )?(?P<d>the (?:{ORDINAL}))(?! \w)", r"\g<d> of \g<p>"),
+    (rf"\b(?P<d>{ORDINAL}) (?=(?:next|last|this) month\b)", r"\g<d> of "),
+    (r"\b(?P<a>earlier|later) (?:in the|this) day\b", r"\g<a> today"),
+    (r"\b(?P<a>earlier|later) in the (?=(?:week|month|year)\b)", r"\g<a> this "),
+    (rf"\b(?P<h>{HOLIDAY}) (?P<u>week|weekend)\b(?! (?:of|after|before))", r"the \g<u> of \g<h>"),
+    (r"\b(?:the )?two thousands\b", "the 2000s"),
     (rf"\bweek (?P<n>one|two|three|four|[1-4]) (?:of|in) (?=(?:{MONTH})\b|(?:{WHICH}) month|the month)",
      lambda m: f"{_PLACES[m['n']]} week of "),
     (r"\b(?P<p>the |final |latter |last |former |first )?quarter (?P<n>one|two|three|four)\b",
@@ -128,7 +169,10 @@ _YEAR_BEFORE: Final = re.compile(rf"\b(?P<which>{WHICH}) year(?P<far>)(?:'?s|,)?
 _WORTH: Final = re.compile(
     rf"\b(?:wks?|yrs?|mos?|mths?|\d+(?:wk|yr|mo)s?|back|prior|before|out|away|after|today|tomorrow|tom+or+ow|to-morrow"
     rf"|overmorrow|ago|this|calendar|half|quarter|year|years?'s|current|present|decade|nineteen|last|{_PART}|basis|ending"
-    r"|week|weeks|w\w*n?sday|thrusday|tu\w*day|saterday|\w*uary|\w+mber|ocotber|agust|mid-?way|half-?way|month|time"
+    r"|week|weeks|w\w*n?sday|thrusday|tu\w*day|saterday|\w*uary|\w+mber|ocotber|agust|mid-?way|half-?way|month|time|earlier|later|weekend"
+    r"|two thousands|\d{1,2}(?:st|nd|rd|th)-\d+(?:st|nd|rd|th)"
+    r"|\d:\d\d ?h(?:ou)?rs?|t\d\d:\d\d|\d{3,4} ?[ap]\.?m|noon|mid-?day|mid-?night|from|between|mid(?:morning|afternoon)"
+    r"|an? \w+ and"
     r"|eve|\w+ish|springtime|summertime|wintertime)\b"
     rf"|(?:{MONTH}|{WEEKDAY})\.?(?:-|'?s\b)|\d/\d{{1,2}}(?:/\d+)?-|\d-\d\d/\d{{4}}|[.,]5 |(?:day|week|month|year)'s"
 )
@@ -184,9 +228,15 @@ def _shared(one: str, other: str) -> int:
     return shared
 
 
-def _changed(match: re.Match[str], words: str) -> tuple[int, int, str]:
-    """What of a match is replaced, and by what: words that stay keep their own place."""
-    old, start, end = match[0], match.start(), match.end()
+def _changes(start: int, old: str, words: str) -> Iterator[tuple[int, int, str]]:
+    """What is replaced, and by what: words that stay keep their own place."""
+    before, after = old.split(" "), words.split(" ")
+    if len(before) == len(after) and len(before) > 1:
+        for one, other in zip(before, after, strict=True):
+            if one != other:
+                yield from _changes(start, one, other)
+            start += len(one) + 1
+        return
     ahead = _shared(old, words)
     behind = min(_shared(old[::-1], words[::-1]), len(old) - ahead, len(words) - ahead)
     if ahead + behind >= len(words):
@@ -194,7 +244,7 @@ def _changed(match: re.Match[str], words: str) -> tuple[int, int, str]:
     elif ahead + behind >= len(old):
         # Something has to be replaced, so that what is put in has a place.
         ahead, behind = (ahead - 1, behind) if ahead else (ahead, behind - 1)
-    return start + ahead, end - behind, words[ahead : len(words) - behind]
+    yield start + ahead, start + len(old) - behind, words[ahead : len(words) - behind]
 
 
 def _replaced(text: Reworded, pattern: re.Pattern[str], instead: _Instead) -> Reworded:
@@ -202,7 +252,12 @@ def _replaced(text: Reworded, pattern: re.Pattern[str], instead: _Instead) -> Re
         (match, match.expand(instead) if isinstance(instead, str) else instead(match))
         for match in pattern.finditer(text.folded)
     ]
-    changes = [_changed(match, words) for match, words in found if match[0] and match[0] != words]
+    changes = [
+        change
+        for match, words in found
+        if match[0] and match[0] != words
+        for change in _changes(match.start(), match[0], words)
+    ]
     if not changes:
         return text
     folded: list[str] = []

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aem_monitor.bootstrap.recorded import RecordedCall, RecordedExchange
 from aem_monitor.errors import UsageError
-from aem_monitor.imports.base import Imported, json_lines, words
+from aem_monitor.imports.base import FormError, Imported, json_lines, words
 from aem_monitor.imports.recorded import drafted_sheet
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.scoring.scorers import EmbeddedScorer
@@ -26,7 +26,10 @@ def read(files: Sequence[Path]) -> Iterator[Imported]:
         if not exchanges:
             yield Imported(name, problem=f"{path}: the user says nothing in it")
             continue
-        yield Imported(name, drafted_sheet(name, f"{NOTE}, {path.name}", exchanges, scorer))
+        try:
+            yield Imported(name, drafted_sheet(name, f"{NOTE}, {path.name}", exchanges, scorer))
+        except FormError as error:
+            yield Imported(name, problem=f"{path}: {error}")
 
 
 def _exchanges(path: Path) -> list[RecordedExchange]:

@@ -1,6 +1,7 @@
 """What a format gives, and what formats share: reading lines, and a sheet from calls that were never recorded."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -151,11 +152,20 @@ def json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def parsed(text: str, where: str) -> Any:
-    """A JSON text. Raises ``UsageError``."""
+    """A JSON text; ``NaN`` and numbers beyond all bounds are none. Raises ``UsageError``."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: not JSON: {str(error)[:200]}") from error
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
 
 
 def shown(value: object) -> str:

@@ -5,6 +5,7 @@ folder berkeley-function-call-leaderboard, Apache-2.0.
 """
 
 import ast
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,12 +48,13 @@ def read(files: Sequence[Path]) -> Iterator[Imported]:
             continue
         try:
             exchanges = _exchanges(entry, known.answers[identity], known.functions)
+            used = {call.tool for exchange in exchanges for call in exchange.calls}
+            definitions = {tool: known.functions[tool] for tool in used if tool in known.functions}
+            sheet = drafted_sheet(name, f"{NOTE}, {identity}", exchanges, scorer, definitions)
         except ValueError as error:
             yield Imported(name, problem=f"{identity}: {error}")
             continue
-        used = {call.tool for exchange in exchanges for call in exchange.calls}
-        definitions = {tool: known.functions[tool] for tool in used if tool in known.functions}
-        yield Imported(name, drafted_sheet(name, f"{NOTE}, {identity}", exchanges, scorer, definitions))
+        yield Imported(name, sheet)
 
 
 def _add(known: _Set, line: Mapping[str, Any], where: str) -> None:
@@ -130,4 +132,6 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
+    if (isinstance(value, float) and not math.isfinite(value)) or isinstance(value, bytes | complex):
+        raise ValueError(f"{value!r}: not a value of JSON")
     return value

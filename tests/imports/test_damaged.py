@@ -78,3 +78,41 @@ def test_damaged_lines(tmp_path: Path, name: str, seed: int) -> None:
         lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
         files[-1].write_text("\n".join(json.dumps(damaged(line, random)) for line in lines))
     survives(name, files)
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {"a": 1}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        (nested(300), "nested deeper than"),
+        ({"note": "${9.result.a}"}, "no dialog can hold it"),
+    ],
+)
+def test_what_no_dialog_can_hold_leaves_its_case_out_and_no_other(
+    tmp_path: Path, args: dict[str, Any], problem: str
+) -> None:
+    cases = [
+        {"name": "bad", "input": "x", "expected_trajectory": [{"name": "f", "input": args}]},
+        {"name": "good", "input": "x", "expected_trajectory": [{"name": "f", "input": {"a": 1}}]},
+    ]
+    path = tmp_path / "e.json"
+    path.write_text(json.dumps(cases))
+    bad, good = read("strands-evals", path)
+    assert bad.sheet is None
+    assert problem in (bad.problem or "")
+    assert len(bad.problem or "") < 1000
+    assert good.sheet is not None
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_numbers_that_json_does_not_have_are_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "e.json"
+    path.write_text(f'[{{"input": "x", "expected_trajectory": [{{"name": "f", "input": {{"a": {number}}}}}]}}]')
+    with pytest.raises(UsageError, match="is no number of JSON"):
+        read("strands-evals", path)

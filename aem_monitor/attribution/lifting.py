@@ -58,7 +58,7 @@ class Lifting:
             if self._oracle.occurs(golden, result):
                 values.append(golden)
             elif not outcome.real(lift.paths):
-                cause = cause or NotScored.UNDETERMINED
+                cause = cause or (self._why_unknown(outcome) if outcome.cut else NotScored.UNDETERMINED)
         if not lifts:
             values.append(golden)
         return Lifted(_distinct(values), cause)
@@ -88,7 +88,7 @@ class Lifting:
                 forms.append(fill(golden, self._own_value))
             except LookupError:
                 forms += self._by_other_keys(golden, lifts)
-                unknown = [o for o in named if o is not None and o.result is NOT_CAPTURED]
+                unknown = [o for o in named if o is not None and (o.result is NOT_CAPTURED or o.cut)]
                 if not forms:
                     cause = self._why_unknown(unknown[0]) if unknown else NotScored.UNDETERMINED
         else:

@@ -40,6 +40,11 @@ class Outcome:
         return NOT_CAPTURED if self.call is None or self.call.error is not None else self.call.result
 
     @property
+    def cut(self) -> bool:
+        """Whether only a part of the result was captured."""
+        return self.call is not None and self.call.result_truncated
+
+    @property
     def captured(self) -> bool:
         """Whether anything is known of what this turn really did: its result or its arguments."""
         return self.call is not None and (self.call.result is not NOT_CAPTURED or self.call.arguments is not None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
 from aem_monitor.attribution.graph import Echo, Lift, TurnLinks
@@ -15,6 +16,9 @@ from aem_monitor.scoring.responses.evidence import Evidence, name_words, signifi
 from aem_monitor.scoring.thresholds import ReplyThresholds, weigh
 from aem_monitor.scoring.values import Fact
 
+_FACTS: Final = frozenset({"fact", "name"})
+"""Faults of claims that say what nothing is known to say; others contradict what is known."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReplyChecks:
@@ -22,7 +26,8 @@ class ReplyChecks:
 
     ``thresholds`` are the least shares of right claims, save what the turn itself says. ``healthy`` are the results of
     calls that passed or were allowed, before the reply. ``whole`` says that ``text`` holds all replies of an open
-    dialog: what else they say is not judged there, only what they must (not) say.
+    dialog: what else they say is not judged there, only what they must (not) say. ``cut``: of some healthy result only
+    a part was captured.
     """
 
     turn: AgentTurn
@@ -35,6 +40,7 @@ class ReplyChecks:
     healthy: tuple[JSON, ...]
     whole: bool = False
     thresholds: ReplyThresholds = field(default_factory=ReplyThresholds)
+    cut: bool = False
 
     def all(self) -> list[Check]:
         """Truthfulness before completeness: a value put in the place of another says more than its absence."""
@@ -131,6 +137,10 @@ class ReplyChecks:
         if self._borne_out(claim):
             return None
         why = self.explainer.claim(claim)
+        if self.cut and not why and claim.fault in _FACTS:
+            # What bears it out may have stood in the part of a result that is not there.
+            cause = NotScored.CONTENT_TRUNCATED
+            return Check(SubMetric.TRUTHFULNESS, "claim", passed=None, cause=cause, actual=claim.text)
         return Check(
             SubMetric.TRUTHFULNESS,
             "claim",
@@ -147,7 +157,7 @@ class ReplyChecks:
         """Whether healthy results, the user and the reference say together what the claim says."""
         if any(self.oracle.supports(claim, result) for result in self.healthy):
             return True
-        if not claim.facts or claim.fault not in {"fact", "name"}:
+        if not claim.facts or claim.fault not in _FACTS:
             return False
         known = self.oracle.evidence((*self.healthy, *self.oracle.context.given, self.turn.response or ""))
         return all(known.says(fact) or self._worded(known, fact) for fact in claim.facts)

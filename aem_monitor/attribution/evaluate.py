@@ -304,6 +304,7 @@ class _Evaluation:
             healthy=self._healthy(),
             whole=self.run.dialog.open,
             thresholds=self.thresholds,
+            cut=self._cut(),
         ).all()
         text = "\n".join(reply.text or "" for reply in replies)
         checks += self._further(TurnKind.RESPONSE, turn.response, reply=text)
@@ -335,6 +336,10 @@ class _Evaluation:
         results = [outcome.result for outcome in self.outcomes.values() if not outcome.failed]
         results += [call.result for call in self.allowed if call.error is None]
         return tuple(result for result in results if result is not NOT_CAPTURED)
+
+    def _cut(self) -> bool:
+        calls = [outcome.call for outcome in self.outcomes.values() if outcome.call is not None and not outcome.failed]
+        return any(call.result_truncated for call in (*calls, *self.allowed) if call.error is None)
 
     def _blocked(self, turn: ScoredTurn) -> NotScored | None:
         """Why a turn cannot be judged at all: a turn that it is declared to consume was off script, or errored."""

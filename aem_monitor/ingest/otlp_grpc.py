@@ -32,8 +32,9 @@ from aem_monitor.journal.journal import Journal
 _LOG = logging.getLogger(__name__)
 
 _RETRY_SECONDS: Final = 5
-_THREADS: Final = 16
-"""Requests under way at once. Most of them wait for the disk, whose flushes they share."""
+_THREADS: Final = 8
+"""Requests under way at once, each with its message in memory. Most of them wait for the disk, whose flushes they
+share."""
 
 _WAITING: Final = 64
 """Requests under way or waiting for a thread; more are refused by grpcio."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.daemon.running import PROFIT, RIGHT, Running, eventually
-from tests.services.agent import agent_spans
+from tests.services.agent import Turn, agent_spans
 from tests.services.collector import otlp_proto
 
 
@@ -96,6 +96,32 @@ def test_while_the_journals_disk_is_full_requests_are_refused_and_come_in_later(
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         eventually(lambda: daemon.get("/-/ready") == 200, "ready again, though nobody sent anything")
         assert daemon.post(_one_body("c-refused")) == 200
+    finally:
+        daemon.close()
+
+
+def test_a_flood_of_other_traffic_pushes_no_run_out_of_a_full_journal(tmp_path: Path) -> None:
+    spans = agent_spans("c-flood", RIGHT, attributes={"aem.dialog.id": "sales-report"})
+    first = [span for span in spans if span.context.trace_id == spans[0].context.trace_id]
+    rest = [span for span in spans if span not in first]
+    journal = {"otlp_journal": {"segment_bytes": "64KiB", "max_bytes": "1152KiB"}}
+    daemon = Running(tmp_path, ingest=journal, assembly={"grace": "10m", "idle": "10m"})
+    try:
+        daemon.start()
+        assert daemon.post(otlp_proto(first)) == 200
+        for number in range(20):
+            body = otlp_proto(agent_spans(f"other-{number}", [Turn("x" * 100_000, "y")]))
+            eventually(lambda body=body: daemon.post(body) == 200, "there is room again")  # type: ignore[misc]
+        assert daemon.value("aem_monitor_journal_evicted_segments_total", cause="full") >= 1
+        assert daemon.value("aem_monitor_journal_bytes") <= 1152 * 1024
+        daemon.kill()
+        daemon = Running(tmp_path, ingest=journal)
+        daemon.start()
+        assert daemon.post(otlp_proto(rest)) == 200
+        eventually(lambda: daemon.scored(1), "scored")
+        (run,) = _runs(daemon, "c-flood")
+        assert len(run["turns"]) == 5
+        assert run["test_pass"] is True
     finally:
         daemon.close()
 

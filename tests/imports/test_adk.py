@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
+from aem_monitor.bootstrap.recorded import recording_of
 from aem_monitor.golden.dialog import AgentTurn
+from aem_monitor.model.conversation import NOT_CAPTURED, Exchange
+from tests.bootstrap.drafting import passes
+from tests.bootstrap.test_recordings import TRACES, conversations
 from tests.imports.reading import DATA, args, imported, loaded, read, tools
 
 SET = DATA / "adk" / "dice_and_tickets.evalset.json"
@@ -174,3 +178,31 @@ def test_a_case_that_cannot_be_read_is_left_out_with_its_place(
 def test_a_case_with_neither_conversation_nor_scenario_is_left_out(tmp_path: Path) -> None:
     (one,) = read("adk", write(tmp_path, {"eval_cases": [{"eval_id": "c"}]}))
     assert "neither a conversation nor a conversation_scenario" in (one.problem or "")
+
+
+def invocation(exchange: Exchange) -> dict[str, Any]:
+    """What an eval set says of an exchange as it was recorded."""
+    made = [call for call in exchange.tool_turns if call.error is None]
+    results = [
+        {"id": str(number), "name": call.name, "response": {"result": call.result}}
+        for number, call in enumerate(made)
+        if call.result is not NOT_CAPTURED
+    ]
+    uses = [{"id": str(number), "name": call.name, "args": call.arguments} for number, call in enumerate(made)]
+    return {
+        "user_content": said(exchange.user.text or ""),
+        "final_response": said((exchange.response.text if exchange.response else None) or "", "model"),
+        "intermediate_data": {"tool_uses": uses, "tool_responses": results},
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["copied-v2.5-calculator", "v1.14-refund", "v1.21-sales", "v2-genai-flights", "v2-genai-transfer"],
+)
+def test_an_agent_that_does_what_its_eval_set_says_passes(tmp_path: Path, name: str) -> None:
+    for conversation in conversations(TRACES / "google-adk" / f"{name}.json"):
+        path = write(tmp_path, case(*(invocation(exchange) for exchange in conversation.exchanges)))
+        ((dialog, _),) = imported("adk", path).values()
+        assert tools(dialog)
+        assert passes(dialog, recording_of(conversation)) == [True]

@@ -1,5 +1,6 @@
 """Entries of a run's result: one verdict an expected turn or extra call, with its evidence."""
 
+from dataclasses import replace
 from typing import Final, TypedDict
 
 from aem_monitor.attribution.action import actual_call, call_name, expected_call
@@ -56,6 +57,18 @@ def reply(turn: AgentTurn, played: PlayedExchange, chain: int) -> TurnVerdict:
         release=None if last is None else last.release,
         model=None if last is None else last.model,
         latency_seconds=_latency(played, last),
+    )
+
+
+def at_reply(verdict: TurnVerdict, reply: Response) -> TurnVerdict:
+    """The verdict of a response turn, seen at one of several replies."""
+    return replace(
+        verdict,
+        actual=reply.text,
+        span_id=reply.span_id,
+        trace_id=reply.trace_id,
+        release=reply.release,
+        model=reply.model,
     )
 
 

@@ -14,6 +14,7 @@ from aem_monitor.attribution.alignment import MOST_PASSES, OwnIfKnown, is_open, 
 from aem_monitor.attribution.explain import OWN_FAULT, Explainer, Explanation, Healthy
 from aem_monitor.attribution.graph import TurnLinks, leaves
 from aem_monitor.attribution.lifting import Lifting
+from aem_monitor.attribution.misstated import reply_at_fault
 from aem_monitor.attribution.outcome import Outcome
 from aem_monitor.attribution.reply import ReplyChecks
 from aem_monitor.attribution.settle import settle
@@ -308,6 +309,11 @@ class _Evaluation:
         ).all()
         text = "\n".join(reply.text or "" for reply in replies)
         checks += self._further(TurnKind.RESPONSE, turn.response, reply=text)
+        if self.run.dialog.open and len(replies) > 1:
+            spoken = [one.must_mention for one in self.run.dialog.scored_turns if isinstance(one, AgentTurn)]
+            known = self.oracle.evidence((*self._healthy(), *self.user_texts, *(one for few in spoken for one in few)))
+            at_fault = reply_at_fault(checks, replies, known, self.oracle.context)
+            base = base if at_fault is None else entry.at_reply(base, at_fault)
         self._add(entries, turn, settle(base, checks, self.outcomes, None), None)
 
     def _no_reply_cause(self, played: PlayedExchange) -> NotScored:

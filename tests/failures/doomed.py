@@ -29,14 +29,14 @@ class Point:
 
 
 POINTS: Final = {
-    "taken_in": Point(Engine, "ingest", True, 30),
-    "provisional_stored": Point(Store, "record_provisional", True, 5),
-    "before_transaction": Point(Store, "record_final", False, 5),
-    "inside_transaction": Point(Store, "_insert_run", True, 5),
-    "verdict_stored": Point(Store, "record_final", True, 5),
-    "offsets_released": Point(KafkaSource, "release", True, 5),
-    "before_commit": Point(KafkaConnection, "commit", False, 2),
-    "offsets_committed": Point(KafkaConnection, "commit", True, 2),
+    "taken_in": Point(Engine, "ingest", True, 15),
+    "provisional_stored": Point(Store, "record_provisional", True, 2),
+    "before_transaction": Point(Store, "record_final", False, 2),
+    "inside_transaction": Point(Store, "_insert_run", True, 2),
+    "verdict_stored": Point(Store, "record_final", True, 2),
+    "offsets_released": Point(KafkaSource, "release", True, 2),
+    "before_commit": Point(KafkaConnection, "commit", False, 1),
+    "offsets_committed": Point(KafkaConnection, "commit", True, 1),
 }
 """Where a process may die, in the order in which a message comes by."""
 

@@ -15,7 +15,6 @@ from aem_monitor.store.records import MAX_PAGE, RunFilter
 Series: TypeAlias = tuple[str, tuple[tuple[str, str], ...]]
 
 _TOOLS = {"reports"}
-_OF_THE_PROCESS = ("aem_monitor_", "aem_release_first_seen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +51,14 @@ def totals_of(runs: Iterable[RunResult]) -> Mapping[tuple[Series, float | None],
 
 
 def scraped(exposition: str) -> dict[Series, float]:
-    """The samples of a scrape that a restart must not change, without zeros: all but self-metrics and wall times."""
+    """The counters of a scrape that no restart may change, without zeros: all but those of the process itself."""
     return {
         (sample.name, tuple(sorted(sample.labels.items()))): round(sample.value, 6)
         for family in text_string_to_metric_families(exposition)
         for sample in family.samples
-        if sample.value and sample.name.startswith("aem_") and not sample.name.startswith(_OF_THE_PROCESS)
+        if sample.value and family.type in ("counter", "histogram") and _is_of_runs(sample.name)
     }
+
+
+def _is_of_runs(name: str) -> bool:
+    return name.startswith("aem_") and not name.startswith("aem_monitor_")

@@ -1,19 +1,20 @@
-"""A topic with a workload, and a daemon that reads it while it is disturbed."""
+"""A topic with a workload, and daemons that read it while they are disturbed."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from aem_monitor.examples import example_dialogs
-from tests.failures.oracle import Outcome, outcome, scraped
+from tests.failures.oracle import Outcome, Series, outcome, scraped
 from tests.failures.workload import Message
 from tests.services.daemon import Daemon
 from tests.services.kafka import KafkaBroker
 
 PARTITIONS = 3
-ASSEMBLY = {"grace": "5s", "idle": "9s", "wall_idle": "3s"}
+ASSEMBLY = {"grace": "5s", "idle": "60s", "wall_idle": "3s"}
 """In event time a workload is some minutes long; by the clock it is read within seconds."""
 
 
@@ -26,15 +27,20 @@ def eventually(condition: Callable[[], object], what: Callable[[], str], seconds
 
 
 class Disturbed:
-    """One topic, one consumer group, one store: what a test does to the daemon that reads, it does here."""
+    """One topic, one consumer group, one store: what a test does to the daemons that read, it does here.
 
-    def __init__(self, broker: KafkaBroker, folder: Path, **configuration: Any) -> None:
+    ``replicas`` daemons share the store at ``url``; a single one has a SQLite file where no ``url`` is given.
+    """
+
+    def __init__(
+        self, broker: KafkaBroker, folder: Path, url: str | None = None, replicas: int = 1, **configuration: Any
+    ) -> None:
         unique = uuid4().hex[:8]
         self.broker = broker
         self.topic, self.group = f"failures.{unique}", f"failures.{unique}"
         broker.create_topic(self.topic, partitions=PARTITIONS)
-        folder.mkdir(exist_ok=True)
-        self.url = f"sqlite:///{folder / 'verdicts.db'}"
+        self.partitions = PARTITIONS
+        self.url = url or f"sqlite:///{folder / 'verdicts.db'}"
         kafka = {
             "bootstrap_servers": [broker.bootstrap],
             "group_id": self.group,
@@ -42,17 +48,31 @@ class Disturbed:
             # A killed member holds its partitions until then.
             "session_timeout": "1500ms",
             "heartbeat_interval": "300ms",
+            # Partitions that are added are seen within this time.
+            "metadata_max_age": "2s",
             "topics": [{"name": self.topic}],
         }
-        self.daemon = Daemon(
-            folder,
-            example_dialogs() / "sales-report.yaml",
-            {"ingest": {"otlp_http": {"enabled": False}, "kafka": kafka}, "assembly": ASSEMBLY, **configuration},
-        )
+        self.names = [f"replica-{number}" for number in range(replicas)]
+        self.daemons: list[Daemon] = []
+        for name in self.names:
+            own = folder / name
+            own.mkdir(parents=True)
+            document = {
+                "ingest": {"otlp_http": {"enabled": False}, "kafka": kafka},
+                "assembly": ASSEMBLY,
+                "store": {"url": self.url, "replica": name},
+                **configuration,
+            }
+            self.daemons.append(Daemon(own, example_dialogs() / "sales-report.yaml", document))
+
+    @property
+    def daemon(self) -> Daemon:
+        """The first one."""
+        return self.daemons[0]
 
     def produce(self, messages: Sequence[Message]) -> None:
         """Write messages, in their order on each partition."""
-        for partition in range(PARTITIONS):
+        for partition in range(self.partitions):
             values = [message.value for message in messages if message.partition == partition]
             if values:
                 self.broker.produce(self.topic, *values, partition=partition)
@@ -60,22 +80,36 @@ class Disturbed:
     def die_at(self, point: str, nth: int) -> bool:
         """Run a daemon until it dies at a point of ``doomed``; False when it came to the end before that."""
         self.daemon.start("tests.failures.doomed", point, str(nth))
-        while self.daemon.running:
-            if self.done():
-                self.daemon.close()
-                return False
-            time.sleep(0.1)
-        return True
+        eventually(lambda: not self.daemon.running or self.done(), self.state)
+        if not self.daemon.running:
+            return True
+        self.daemon.close()
+        return False
 
     def done(self) -> bool:
         """Whether nothing is left to read again: all that was written is committed."""
-        ends = {(self.topic, number): self.broker.end_offset(self.topic, number) for number in range(PARTITIONS)}
+        ends = {(self.topic, number): self.broker.end_offset(self.topic, number) for number in range(self.partitions)}
         return self.broker.committed(self.group) == {place: end for place, end in ends.items() if end}
 
-    def finish(self) -> tuple[Outcome, dict[Any, float]]:
-        """Let a daemon that nothing disturbs any more come to the end; what is stored then, and what it shows."""
-        self.daemon.start()
-        eventually(self.done, lambda: f"not all is committed: {self.broker.committed(self.group)}")
-        shown = scraped(self.daemon.scrape())
-        assert self.daemon.stop() == 0
-        return outcome(self.url, ["tests"]), shown
+    def finish(self) -> tuple[Outcome, dict[Series, float]]:
+        """Let daemons that nothing disturbs any more come to the end; what is stored then, and what they show."""
+        for daemon in self.daemons:
+            if not daemon.running:
+                daemon.start()
+        eventually(self.done, self.state)
+        shown: Counter[Series] = Counter()
+        for daemon in self.daemons:
+            shown.update(scraped(daemon.scrape()))
+        for daemon in self.daemons:
+            assert daemon.stop() == 0
+        return outcome(self.url, self.names), {series: round(value, 6) for series, value in shown.items()}
+
+    def state(self) -> str:
+        """How far it has come and what the daemons say, for messages of failures."""
+        logs = "\n".join(daemon.log for daemon in self.daemons)
+        return f"committed of {self.topic}: {self.broker.committed(self.group)}; logs:\n{logs}"
+
+    def close(self) -> None:
+        """End what still runs."""
+        for daemon in self.daemons:
+            daemon.close()

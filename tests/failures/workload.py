@@ -23,7 +23,7 @@ PLAYS: Final = {
     "not_shared": NOT_SHARED,
     "broken_off": (ASK,),
 }
-"""Every kind of end: passed, a root cause with cascades, a missing call, a conversation that stops half-way."""
+"""Every kind of end: passed, a root cause with cascades, a missing call, one that is broken off and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,10 @@ def workload(seed: int, plays: int = 24, partitions: int = 3) -> Workload:
 def _play(
     name: str, turns: Sequence[Turn], release: str, at: float, partition: int, chance: random.Random
 ) -> Iterator[Message]:
-    spans = agent_spans(f"conversation-{name}", turns, release, attributes={"aem.dialog.id": "sales-report"})
+    attributes = {"aem.dialog.id": "sales-report"}
+    if len(turns) == 1:
+        attributes["aem.run.end"] = "true"
+    spans = agent_spans(f"conversation-{name}", turns, release, attributes=attributes)
     roots = [span for span in spans if span.parent is None]
     for number, root in enumerate(roots):
         begin = at + 5 * number

@@ -49,6 +49,7 @@ class Monitor:
         self.config = folder / "aem-monitor.yaml"
         self.path = folder / "store.db"
         value = {"url": f"sqlite:///{self.path}", "replica": "monitor-0", **(store or {})}
+        self._url = str(value["url"])
         document = {"golden": {"paths": ["golden"]}, "store": value, "scoring": {"band": band}}
         self.config.write_text(yaml.safe_dump(document), encoding="utf-8")
         self._scoring = ScoringSettings(band=band)
@@ -65,7 +66,7 @@ class Monitor:
         return self.folder / "golden" / f"{name}.yaml"
 
     def open(self) -> Store:
-        return Store(f"sqlite:///{self.path}", "monitor-0", self._keeping)
+        return Store(self._url, "monitor-0", self._keeping)
 
     def play(self, name: str, *exchanges: Exchange, dialog: str = "sales", at: float = 1000.0) -> str:
         """A final run in a conversation of its own; returns its id."""

@@ -17,7 +17,7 @@ from aem_monitor.errors import StoreError, UsageError
 from aem_monitor.model.verdict import NotScored
 from aem_monitor.review.rescore import Outcome, Rescorer
 from aem_monitor.store import RunFilter, Store
-from tests.playing import Call, exchange, tool, user
+from tests.playing import Call, agent, exchange, tool, user
 from tests.review.stored import ASK, REPORT, RIGHT, WRONG, Monitor, sales
 
 
@@ -362,3 +362,22 @@ def test_times_are_read_as_people_write_them() -> None:
     for text in ("", "7", "-1d", "2026-13-01"):
         with pytest.raises(UsageError, match="--since"):
             since(text, 0.0)
+
+
+def test_a_fact_from_a_redacted_result_makes_no_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def balance(version: int) -> dict[str, Any]:
+        turns = [
+            user("My balance?"),
+            tool(2, "bank.Get", {"account": "A-1"}, result={"balance": 50.25, "currency": "EUR"}),
+            agent(3, "Your balance is 50.25 EUR.", depends_on=[2]),
+        ]
+        return {"dialog": "balance", "version": version, "review": {"status": "human"}, "turns": turns}
+
+    monitor = Monitor(tmp_path, balance(1), store={"redact": {"fields": ["Balance"]}})
+    own = Call("bank.Get", {"account": "A-1"}, {"balance": 70.5, "currency": "EUR"})
+    monitor.play("c-1", exchange("My balance?", [own], "Your balance is 70.50 EUR."), dialog="balance")
+    monitor.write(balance(2))
+    (one,), _ = rescored(monitor, capsys)
+    assert [(turn["turn_no"], turn["from"], turn["to"]) for turn in one["turns"]] == [
+        (3, "pass", "not scored (content_truncated)")
+    ]

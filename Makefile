@@ -4,6 +4,7 @@
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
 # make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
+# make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
 # make lint types docs clean
 
 SHELL := /bin/bash
@@ -21,7 +22,7 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test bench bench-turn bench-values bench-faults services lint format types docs clean
+.PHONY: help demo test bench bench-turn bench-values bench-faults bench-located services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -44,6 +45,9 @@ bench-values: $(DEV_STAMP)
 
 bench-faults: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.faults $(ARGS)
+
+bench-located: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.located $(ARGS)
 
 # Without them the tests that need a service are skipped, or fail where CI is set.
 services: $(DEV_STAMP)

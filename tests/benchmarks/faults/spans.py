@@ -32,10 +32,10 @@ def requests(
     spans: list[dict[str, Any]] = []
     at = day_ns
     for number, exchange in enumerate(exchanges):
-        trace, root, start = _hex(32, run, number), _hex(16, run, number), at
+        trace, root, start = _hex(32, run, number), reply_span(run, number), at
         for index, call in enumerate(exchange.calls):
             at += _SECOND
-            spans.append(_call(call, trace, root, _hex(16, run, number, index), at))
+            spans.append(_call(call, trace, root, call_span(run, number, index), at))
         at += _SECOND
         said = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "canary", "aem.dialog.id": dialog}
         said |= {"gen_ai.conversation.id": run, "gen_ai.request.model": "model-a"}
@@ -48,6 +48,16 @@ def requests(
         random.Random(run).shuffle(spans)
         return [_request([span]) for span in spans]
     return [_request(spans)] * (2 if delivery == "twice" else 1)
+
+
+def reply_span(run: str, exchange: int) -> str:
+    """The id of the agent's span of an exchange, which has its reply."""
+    return _hex(16, run, exchange)
+
+
+def call_span(run: str, exchange: int, call: int) -> str:
+    """The id of the span of a call."""
+    return _hex(16, run, exchange, call)
 
 
 def conversations(bodies: Iterable[bytes]) -> list[Conversation]:

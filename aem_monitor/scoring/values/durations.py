@@ -66,7 +66,7 @@ _ISO: Final = re.compile(
     r"(?:t(?:(?P<h>\d+)h)?(?:(?P<min>\d+)m)?(?:(?P<s>\d+(?:\.\d+)?)s)?)?(?!\w)"
 )
 _FROM_NOW: Final = re.compile(r" (?:from now|later|hence)\b")
-_SPEED: Final = re.compile(r"\b(?:miles?|kilomet(?:er|re)s?|met(?:er|re)s?|knots?)\s$")
+_SPEED: Final = re.compile(r"\b(?:miles?|km|kilomet(?:er|re)s?|met(?:er|re)s?|knots?)\s$")
 _SPEED_REACH: Final = 12
 _WORKING: Final = re.compile(r"\b(?:business|working)\b")
 _HALVES: Final = {"half": Fraction(1, 2), "quarter": Fraction(1, 4)}
@@ -165,7 +165,7 @@ def scan_durations(text: str, original: str, *, expected: bool = False) -> Itera
         count = match["count"]
         if _SPEED.search(text, max(0, match.start() - _SPEED_REACH), match.start()):
             continue
-        if count not in _COUNTING and match["unit"].endswith("s"):
+        if (count not in _COUNTING and match["unit"].endswith("s")) or match[0] == "the second":
             continue
         size_months, size_seconds = _UNITS[match["unit"]]
         factor = Fraction(_VAGUE.get(count, 1))

@@ -109,8 +109,8 @@ VULGAR: Final = {
 }
 
 FROM_THE_END: Final = {
-    2: "next to last|next to the last|second to last|second last|penultimate|last but one|one before the last"
-    "|one before last",
-    3: "third to last|third last|antepenultimate|last but two",
+    2: "next to last|next to the last|second to last|second last|2nd to last|2nd last|penultimate|last but one"
+    "|one before the last|one before last",
+    3: "third to last|third last|3rd to last|3rd last|antepenultimate|last but two",
 }
 """Places counted from the end."""

@@ -121,10 +121,10 @@ def _dates_and_times(
 
 
 _WORTH_SCANNING: Final = re.compile(
-    r"[@½⅓⅔¼¾⅛]|https?:|\b(?:"
+    r"[@½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞]|https?:|\b(?:"
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w*t(?:y|ieth)|hundred|thousand|million"
     r"|billion"
-    r"|trillion|dozen|half|zero|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
+    r"|trillion|dozen|half|zero|point|oh|naught|nil|nought|couple|an?|third|first|second|\w+th|quarters?|dollars?"
     r"|to(?:day|morrow|night)|tom+or+ow|yesterday|now|penultimate|antepenultimate"
     r"|moment|present(?:ly)?|current(?:ly)?|last|next|this|morning|afternoon|evening|night"
     r"|noon|mid[- ]?day|mid[- ]?night|sunup|sundown|daybreak|\w+time"

@@ -60,7 +60,7 @@ _ZONE: Final = re.compile(
     r"(?:Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Europe|Indian|Pacific)/(?:\w+/)?(?P<city>[A-Za-z_-]+)"
 )
 _DECIMAL: Final = re.compile(r"\d[.,]\d")
-_TELLING: Final = re.compile(r"[<>=+%^~≤≥]|(?<!\w)-(?=\d)")
+_TELLING: Final = re.compile(r"[<>=+%^~≤≥]|(?<!\w)-(?= ?\.?\d)")
 """Signs that are half of the meaning: "> 2 hours", "< 2 hours"."""
 _PRONOUN: Final = re.compile(r"(?<=[a-z]) ones?$")
 _LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")

@@ -21,7 +21,8 @@ from aem_monitor.scoring.values.words import flat, listed
 
 _RELATIONS: Final = {
     ">=": (
-        r">=|≥|=>|from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at| in)?"
+        r">=|≥|=>|(?:greater|more|higher|larger) than or equal to|equal to or (?:greater|more|higher) than"
+        r"|from|as of|effective|since|start(?:s|ing)?(?: from| on| at| in)?|beginning(?: on| from| at| in)?"
         r"|(?:as|from as) early as|(?:any ?time|sometime) from|no earlier than|not earlier than|not before"
         r"|(?:on|at) or after|at least|at the earliest|no less than|no fewer than|not less than"
         r"|(?:a )?minimum(?: of)?|min|earliest"
@@ -32,7 +33,8 @@ _RELATIONS: Final = {
     ),
     ">": (
         r">|(?:any ?time |any ?day |some ?time |right |just )?after|later than|beyond|more than|over|above|greater than"
-        r"|longer than|older than|past|following|post|in excess of|exceeding|upwards of"
+        r"|longer than|older than|bigger than|larger than|higher than|past|following|post|in excess of|exceeding"
+        r"|upwards of"
     ),
     "<": (
         r"<|(?:any ?time |any ?day |some ?time |right |just )?before|prior to|earlier than|ahead of|less than"
@@ -40,7 +42,8 @@ _RELATIONS: Final = {
         r"|lower than"
     ),
     "<=": (
-        r"<=|≤|=<|by|until|till?|up (?:to|until|till?)|(?:no|not) (?:later|longer|older|greater|higher) than|not after"
+        r"<=|≤|=<|(?:less|smaller|lower) than or equal to|equal to or (?:less|lower) than|not exceeding"
+        r"|by|until|till?|up (?:to|until|till?)|(?:no|not) (?:later|longer|older|greater|higher) than|not after"
         r"|(?:on|at) or before|as late as|through|thru|at most|no more than|not more than|(?:a )?maximum(?: of)?|max"
         r"|latest|due(?: by)?|(?:and )?end(?:s|ing)(?: on| at| in| by)?"
     ),
@@ -48,7 +51,7 @@ _RELATIONS: Final = {
         r"~|(?:some ?(?:time|where) )?(?:around|(?<!how )about|near)|approximately|approx|circa|ca|c|roughly|close to"
         r"|on or (?:about|around)|at or (?:about|around)"
     ),
-    "": r"(?:all|the whole) of",
+    "": r"(?:all|the whole) of|=|exactly|precisely|equal to|only",
     "every": r"every|each",
     "early": (
         r"(?:in )?early(?: in| on)?|earlier(?: in)?"
@@ -73,11 +76,11 @@ _RELATIONS: Final = {
 _TAIL_RELATIONS: Final = {
     ">=": (
         r"\+|(?:and|or) (?:later|after|up|more|above|beyond)|(?:and )?on ?wards?|at the earliest"
-        r"|or (?:greater|longer|newer)|minimum|min|at least"
+        r"|(?:or|and) (?:greater|longer|newer|higher|bigger|larger|over)|minimum|min|at least"
     ),
     "<=": (
-        r"(?:and|or) (?:earlier|before|less|fewer|below|under|shorter|older|sooner)|at the latest|at most|maximum|max"
-        r"|tops"
+        r"(?:and|or) (?:earlier|before|less|fewer|below|under|shorter|older|sooner|lower|smaller)|at the latest|at most"
+        r"|maximum|max|tops"
     ),
     "~": r"or so|\+?ish|approximately|or thereabouts",
 }

@@ -9,7 +9,8 @@ from aem_monitor.scoring.values.remember import remembered
 from aem_monitor.scoring.values.words import STOPWORDS, flat, listed, stem, tokens, undotted
 
 _SIGNIFICANT: Final = re.compile(
-    r"[<>=+*/^%$€£¥₹~!|&\\@#]|(?<!\w)-(?=\d)|(?<=\d)[.,](?=\d)|\d+|[^\W\d_]+(?:'[^\W\d_]+)*"
+    r"[<>=≥≤+*/^%$€£¥₹~!|&\\@#¢]|(?<!\w)-(?=\.?\d)|^-(?= \.?\d)|(?<!\d)\.(?=\d)|(?<=\d)[.,](?=\d)|\d+"
+    r"|[^\W\d_]+(?:'[^\W\d_]+)*"
 )
 _AIRPORT: Final = stem("airport")
 _INTERNATIONAL: Final = stem("international")

@@ -21,23 +21,30 @@ length  0.3048   ft foot feet
 length  0.9144   yd yds yard yards
 length  1609.344 mi mile miles
 length  1852     nmi
-area    1        sqm m2 m²
-area    0.09290304 sqft ft2
+area    1        sqm m2 m² square_meter square_meters square_metre square_metres sq_m
+area    1000000  square_kilometer square_kilometers square_kilometre square_kilometres sq_km km2 km²
+area    2589988.110336 square_mile square_miles sq_mi
+area    0.83612736 square_yard square_yards
+area    0.00064516 square_inch square_inches
+area    0.09290304 sqft ft2 square_foot square_feet sq_ft ft²
 area    4046.8564224 acre acres
 area    10000    ha hectare hectares
-mass    1        kg kgs kilo kilos kilogram kilograms
+mass    1        kg kgs kilo kilos kilogram kilograms kilogramme kilogrammes
 mass    1/1000   g gram grams
 mass    1/1000000 mg milligram milligrams
 mass    1000     tonne tonnes
 mass    0.45359237 lb lbs pound_mass
 mass    0.028349523125 oz ounce ounces
 volume  1        l liter liters litre litres
+volume  1000     m3 m³ cubic_meter cubic_meters cubic_metre cubic_metres cu_m
+volume  28.316846592 cubic_foot cubic_feet cu_ft ft3
 volume  1/1000   ml milliliter milliliters millilitre millilitres
 volume  3.785411784 gal gallon gallons
 volume  0.2365882365 cup cups
 volume  0.01478676478125 tbsp tablespoon tablespoons
 volume  0.00492892159375 tsp teaspoon teaspoons
-speed   1        kmh kph km/h kilometer_per_hour kilometers_per_hour kilometre_per_hour kilometres_per_hour
+speed   1        kmh kph km/h km_per_hour km_an_hour
+speed   1        kilometer_per_hour kilometers_per_hour kilometre_per_hour kilometres_per_hour
 speed   1        kilometers_an_hour kilometres_an_hour
 speed   1.609344 mph mile_per_hour miles_per_hour mile_an_hour miles_an_hour
 speed   3.6      m/s meters_per_second metres_per_second
@@ -51,14 +58,15 @@ power   1000     kw kilowatt kilowatts
 energy  1        kwh
 energy  1000     mwh
 celsius 1        °c celsius centigrade degrees_celsius degree_celsius degrees_c degree_c
-fahrenheit 1     °f fahrenheit degrees_fahrenheit degree_fahrenheit degrees_f degree_f
+celsius 1        degrees_centigrade degree_centigrade deg_c deg_celsius
+fahrenheit 1     °f fahrenheit degrees_fahrenheit degree_fahrenheit degrees_f degree_f deg_f deg_fahrenheit
 angle   1        ° degree degrees deg
 percent 1        % percent pct pc per_cent
 percent 1/100    basis_points bps
 money:usd 1      $ usd us$ dollar dollars us_dollar us_dollars american_dollar american_dollars buck bucks
-money:usd 1/100  cent cents
+money:usd 1/100  cent cents ¢
 money:eur 1      € eur euro euros
-money:gbp 1      £ gbp british_pound british_pounds pound pounds quid
+money:gbp 1      £ gbp british_pound british_pounds pound pounds quid pounds_sterling pound_sterling
 money:jpy 1      ¥ jpy yen japanese_yen
 money:cny 1      cny rmb 元 chinese_yuan yuan renminbi
 money:inr 1      ₹ inr indian_rupee indian_rupees rs rupee rupees

@@ -67,11 +67,6 @@ class Template:
     text: str
     holes: tuple[Hole, ...]
 
-    @property
-    def explicit(self) -> bool:
-        """Whether the author wrote references into the text."""
-        return any(lift.explicit for hole in self.holes for lift in hole.lifts)
-
     def filled(self, parts: Sequence[str]) -> str:
         """The text with ``parts`` in its holes."""
         out, at = "", 0
@@ -209,18 +204,19 @@ class _Finder:
         ]
 
     def template(self, text: str, whole: tuple[Lift, ...]) -> Template:
-        """The parts of a text that are lifted. A text that is lifted as a whole has none but its references."""
+        """The parts of a text that are lifted, references and values. One that is lifted as a whole has none."""
         holes: list[Hole] = []
-        if "${" in text:
-            at = 0
-            for reference in references_in(text):
-                start = text.index(reference.text, at)
-                at = start + len(reference.text)
-                if len(reference.text) < len(text):
-                    holes.append(Hole(start, at, self._golden(reference.text), (_explicit(reference),)))
-        elif not whole:
-            holes = [Hole(fact.start, fact.end, fact.text, lifts) for fact, lifts in self.lifted_parts(text)]
-        return Template(text, tuple(holes))
+        at = 0
+        for reference in references_in(text):
+            start = text.index(reference.text, at)
+            at = start + len(reference.text)
+            holes.append(Hole(start, at, self._golden(reference.text), (_explicit(reference),)))
+        if (whole and not holes) or (len(holes) == 1 and (holes[0].start, holes[0].end) == (0, len(text))):
+            return Template(text, ())
+        for fact, lifts in self.lifted_parts(text):
+            if not any(fact.start < hole.end and hole.start < fact.end for hole in holes):
+                holes.append(Hole(fact.start, fact.end, fact.text, lifts))
+        return Template(text, tuple(sorted(holes, key=lambda hole: hole.start)))
 
     def _golden(self, reference: str) -> str | None:
         try:

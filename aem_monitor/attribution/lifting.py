@@ -76,6 +76,8 @@ class Lifting:
             golden = template.text[hole.start : hole.end]
             values, why = self.text(golden, hole.lifts)
             cause = cause or why
+            if not values and hole.lifts[0].explicit:
+                return Lifted((), cause)
             parts.append(golden if golden in values or not values else values[0])
         return Lifted((template.filled(parts),), cause)
 
@@ -140,7 +142,7 @@ class LiftedExpectation:
 
     def _lifted(self, path: JSONPath, golden: JSON) -> Lifted:
         template = self.links.templates.get(path)
-        if template is not None and not template.explicit:
+        if template is not None:
             return self.lifting.woven(template)
         return self.lifting.lift(golden, self._lifts(path, golden))
 

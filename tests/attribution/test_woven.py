@@ -62,6 +62,24 @@ def test_two_failed_calls_whose_values_one_text_holds_are_both_blamed() -> None:
     assert words(one)[3] == "cascade of 2"
 
 
+def test_a_text_may_have_references_and_values_in_it() -> None:
+    ask = "Pay order 3 as before."
+    user_of = tool(1, "get_user", {"name": "Kim"}, result={"order": "#W5550", "paid": "paypal_807"})
+    note = tool(2, "note", {"text": "Order ${1.result.order} goes to paypal_807"}, depends_on=[1])
+    dialog = golden([user(ask), user_of, note])
+
+    def said(name: str, text: str) -> str:
+        calls = [
+            Call("get_user", {"name": name}, {"order": "#W6661", "paid": "card_912"}),
+            Call("note", {"text": text}, ""),
+        ]
+        return words(judged(dialog, exchange(ask, calls)))[2]
+
+    assert said("Kim", "Order #W6661 goes to card_912") == "pass"
+    assert said("Rosa", "Order #W6661 goes to card_912") == "cascade of 1"
+    assert said("Rosa", "Order #W6661 goes to card_000") == "root inconsistent_parameter_values"
+
+
 def test_a_number_that_the_user_said_is_not_taken_from_a_result() -> None:
     ask = "Tell Kim that meeting MI-1214947837 is set."
     dialog = golden([user(ask), MAKE, tool(2, "send_sms", {"to": "Kim", "message": LITERAL})])

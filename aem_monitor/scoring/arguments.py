@@ -285,16 +285,23 @@ class ArgumentComparer:
     def _unordered(self, path: JSONPath, expected: JSON, actual: JSON) -> Agreement:
         if not is_list(expected) or not is_list(actual):
             return self._in_order(path, expected, actual)
-        return self._matched_rows(path, list(expected), list(actual))
-
-    def _matched_rows(self, path: JSONPath, expected: Sequence[JSON], actual: Sequence[JSON]) -> Agreement:
-        if max(len(expected), len(actual), 1) > _WIDEST_LIST:
+        if max(len(expected), len(actual)) > _WIDEST_LIST:
             return self._in_order(path, expected, actual)
         cells = {
             (i, j): self._plain((*path, i), row, other)
             for i, row in enumerate(expected)
             for j, other in enumerate(actual)
         }
+        return self._assigned(path, expected, actual, cells)
+
+    def _assigned(
+        self,
+        path: JSONPath,
+        expected: Sequence[JSON],
+        actual: Sequence[JSON],
+        cells: Mapping[tuple[int, int], Agreement],
+    ) -> Agreement:
+        """Entries in any order, paired so that they agree best; ``cells`` compares each with each."""
         pairs = assign({at: (max(cell.score, 0.001) + cell.holds) / 2 for at, cell in cells.items()})
         chosen = [cells[pair] for pair in sorted(pairs.items())]
         lost = [
@@ -334,13 +341,22 @@ class ArgumentComparer:
             return Agreement(
                 0.0, (Difference((name,), expected[name], actual[name], "parallel lists differ in length"),)
             )
-        rows = [[list(row) for row in zip(*side, strict=True)] for side in columns]
+        rows = [list(enumerate(list(row) for row in zip(*side, strict=True))) for side in columns]
         if matcher.ignore_identity:
             rows = [
-                [row for row in side if not all(self._same(row[0], cell).equivalent for cell in row[1:])]
+                [(at, row) for at, row in side if not all(self._same(row[0], cell).equivalent for cell in row[1:])]
                 for side in rows
             ]
-        return self._matched_rows((name,), rows[0], rows[1])
+        wanted, found = ([row for _, row in side] for side in rows)
+        if max(len(wanted), len(found)) > _WIDEST_LIST:
+            return self._in_order((name,), wanted, found)
+        # Each value is expected as what it is in its own list: what a run makes of it hangs on its place there.
+        cells = {
+            (i, j): _joined([self._plain((key, at), a, b) for key, a, b in zip(names, row, other, strict=True)])
+            for i, (at, row) in enumerate(rows[0])
+            for j, other in enumerate(found)
+        }
+        return self._assigned((name,), wanted, found, cells)
 
 
 _KIND_OF: Final[Mapping[type[Matcher], str]] = {

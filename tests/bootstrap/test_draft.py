@@ -242,3 +242,26 @@ def test_identifiers_in_a_list_that_is_json_text_are_references_inside_the_text(
     again = order_and_return("1111222233", "4444555566", '["1111222233","4444555566"]')
     wrong = order_and_return("1111222233", "4444555566", '["1111222233","9999888877"]')
     assert passes(loaded(sheet), again, wrong) == [True, False]
+
+
+def exchanged(ids: list[str], sent: list[JSON], new: list[JSON]) -> Recording:
+    items: list[JSON] = [{"item_id": ids[0]}, {"item_id": ids[1]}]
+    variants: JSON = {one: {"item_id": one, "price": price} for one, price in zip(ids[2:], (10.5, 20.5), strict=True)}
+    calls = [
+        Call("get_order", {"order_id": "A-1042"}, {"items": items}),
+        Call("get_product", {"name": "lamp"}, {"variants": variants}),
+        Call("exchange_items", {"item_ids": sent, "new_item_ids": new}, {"ok": True}),
+    ]
+    return recorded(exchange("Exchange both lamps of A-1042", calls, "Both lamps will be exchanged."))
+
+
+def test_pairs_of_ids_that_every_run_makes_anew_pass_in_any_order_and_no_other_id_does() -> None:
+    first = ["7441167885", "3478699712", "3815173328", "6017636844"]
+    again = ["1111222233", "4444555566", "7777888899", "2222333344"]
+    sheet, checked = drafted(exchanged(first, [*first[:2]], [*first[2:]]))
+    assert checked.loosened == ()
+    assert turn(sheet, 3)["match"]["item_ids"] == {"parallel": ["new_item_ids"]}
+    same = exchanged(again, [*again[:2]], [*again[2:]])
+    turned = exchanged(again, [again[1], again[0]], [again[3], again[2]])
+    invented = exchanged(again, [*again[:2]], [again[2], "9999888877"])
+    assert passes(loaded(sheet), same, turned, invented) == [True, True, False]

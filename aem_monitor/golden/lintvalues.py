@@ -31,14 +31,13 @@ def _literal_id(dialog: Dialog, semantics: Semantics) -> Iterator[Remark]:
         # What the user says in an open dialog is not known.
         return
     said = ""
-    sources: list[JSON] = []
+    known: set[str] = set()
     results = calls = 0
     for turn in dialog.turns:
         if isinstance(turn, UserTurn):
             said += f" {normalise(turn.text)} "
         if not isinstance(turn, ToolTurn) or turn.presence == "forbidden":
             continue
-        known = {normalise(text) for source in sources for _, text in texts_of(source)}
         for path, text in texts_of(turn.args, ()):
             free = isinstance(_matcher_of(turn, path), Ignore | Pattern | FreeText)
             if free or references_in(text) or not semantics.identifier(text.strip()):
@@ -56,7 +55,7 @@ def _literal_id(dialog: Dialog, semantics: Semantics) -> Iterator[Remark]:
                 yield Remark(dialog.name, at, severity, message)
         calls += 1
         results += turn.has_result
-        sources += [turn.args, *([turn.result] if turn.has_result else [])]
+        known.update(normalise(text) for source in (turn.args, turn.result) for _, text in texts_of(source))
 
 
 def _text_matcher_on_id(dialog: Dialog, semantics: Semantics) -> Iterator[Remark]:

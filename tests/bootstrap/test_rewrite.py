@@ -3,7 +3,7 @@
 from typing import Any
 
 import hypothesis.strategies as st
-from hypothesis import given
+from hypothesis import given, settings
 
 from aem_monitor.bootstrap.rewrite import in_order, rewritten
 from aem_monitor.golden.write import Comments, write_yaml
@@ -124,6 +124,7 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int
     return found + [place for key, item in items for place in places(item, (*path, key))]
 
 
+@settings(deadline=None)
 @given(objects, objects, st.data())
 def test_any_change_gives_the_new_value_and_keeps_the_comments(old: Any, new: Any, data: st.DataObject) -> None:
     commented = data.draw(st.lists(st.sampled_from(places(old)), max_size=4, unique=True))

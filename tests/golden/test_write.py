@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aem_monitor.golden.write import write_yaml
@@ -56,6 +56,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES)
 def test_what_is_written_reads_back_as_the_same_value(value: Any) -> None:
     assert parse_document(write_yaml(value).encode(), "x.yaml").value == value
@@ -66,11 +67,13 @@ PLAIN_VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(PLAIN_VALUES)
 def test_a_reader_of_yaml_1_1_reads_the_same(value: Any) -> None:
     assert yaml.safe_load(write_yaml(value)) == value
 
 
+@settings(deadline=None)
 @given(VALUES, st.data())
 def test_comments_change_nothing(value: Any, data: st.DataObject) -> None:
     places = list(_places(value))

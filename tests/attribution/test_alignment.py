@@ -32,9 +32,9 @@ GET = [
 INVOICE = [Call("orders.Invoice", {"invoice": "J-7"}), Call("orders.Invoice", {"invoice": "J-9"})]
 
 
-@pytest.mark.parametrize("invoices", permutations(INVOICE))
-@pytest.mark.parametrize("gets", permutations(GET))
-@pytest.mark.parametrize("creates", permutations(CREATE))
+@pytest.mark.parametrize("invoices", list(permutations(INVOICE)))
+@pytest.mark.parametrize("gets", list(permutations(GET)))
+@pytest.mark.parametrize("creates", list(permutations(CREATE)))
 def test_calls_of_one_tool_are_told_apart_by_the_runs_own_ids(
     creates: tuple[Call, ...], gets: tuple[Call, ...], invoices: tuple[Call, ...]
 ) -> None:

@@ -8,6 +8,7 @@ from aem_monitor.config.assembly import Assembly
 from aem_monitor.config.conventions import Conventions
 from aem_monitor.config.experts import Experts
 from aem_monitor.config.ingest import Ingest
+from aem_monitor.config.rekey import Rekey
 from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.store import Store
 from aem_monitor.config.units import Address, Duration, ListenAddress
@@ -148,6 +149,7 @@ class Config(Section):
 
     golden: Golden = Field(default_factory=Golden)
     ingest: Ingest = Field(default_factory=Ingest)
+    rekey: Rekey = Field(default_factory=Rekey)
     conventions: Conventions = Field(default_factory=Conventions)
     assembly: Assembly = Field(default_factory=Assembly)
     recognise: Recognise = Field(default_factory=Recognise)

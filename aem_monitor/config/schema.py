@@ -11,6 +11,7 @@ from aem_monitor.config.conventions import Conventions, MappedSpans
 from aem_monitor.config.environment import section_of
 from aem_monitor.config.experts import Judge, Sentence
 from aem_monitor.config.ingest import Kafka, KafkaTopic
+from aem_monitor.config.rekey import Rekey, RekeyTopic
 from aem_monitor.config.root import Config
 
 DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
@@ -53,6 +54,8 @@ def _below(path: tuple[str, ...], model: type[BaseModel], defaults: Mapping[str,
         yield (*path, key), section, written
         if section is Kafka:
             yield (*path, key, "topics[]"), KafkaTopic, written["topics"][0]
+        elif section is Rekey:
+            yield (*path, key, "topics[]"), RekeyTopic, written["topics"][0]
         elif section is Conventions:
             yield (*path, key, "mappings[]"), MappedSpans, MAPPING_DEFAULTS
             yield from _below((*path, key, "mappings[]"), MappedSpans, MAPPING_DEFAULTS)

@@ -6,9 +6,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
-from aem_monitor.engine.engine import Engine
 from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import Batch, EngineInput, Partition
 from aem_monitor.metrics.registry import Metrics
@@ -21,6 +20,28 @@ _STUCK_AFTER_SECONDS: Final = 60.0
 
 Call: TypeAlias = Callable[[], None]
 """Something that has to happen on the engine's thread, between two batches."""
+
+
+class Work(Protocol):
+    """What the thread runs: the engine, or another state machine between messages and offsets."""
+
+    def ingest(self, item: EngineInput, now: float) -> None:
+        """Take in an item. Raises ``StoreError``; then nothing was taken in, and it comes again."""
+
+    def abandon(self, item: EngineInput) -> None:
+        """The item could not be taken in before the end: what it came from must keep it."""
+
+    def pass_over(self, item: EngineInput) -> None:
+        """The item cannot be taken in, now or ever: it is done with."""
+
+    def tick(self, now: float) -> None:
+        """Let time pass."""
+
+    def drain(self, now: float) -> None:
+        """The process ends."""
+
+    def releasable(self) -> Mapping[Partition, int]:
+        """Partitions whose offsets have become free since the last call."""
 
 
 class _QueuedCall:
@@ -66,7 +87,7 @@ class EngineThread:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Work,
         metrics: Metrics,
         capacity: int,
         release: Callable[[Mapping[Partition, int]], None],

@@ -362,6 +362,48 @@ _SELF: Final = (
         (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000)),
     ),
     Metric(
+        "aem_monitor_rekeyed_traces_total",
+        Kind.COUNTER,
+        "Traces that `aem-monitor rekey` published.",
+        (Label("by", "what the key of their messages is", ("conversation_id", "agent", "trace_id")),),
+    ),
+    Metric(
+        "aem_monitor_rekey_published_messages_total",
+        Kind.COUNTER,
+        "Messages that `aem-monitor rekey` published, each acknowledged by the brokers.",
+    ),
+    Metric(
+        "aem_monitor_rekey_unacknowledged_messages",
+        Kind.GAUGE,
+        "Messages of `aem-monitor rekey` that no broker has acknowledged yet.",
+    ),
+    Metric(
+        "aem_monitor_rekey_refused_messages_total",
+        Kind.COUNTER,
+        "Messages that were lost because the topic of `aem-monitor rekey` does not take their size.",
+    ),
+    Metric(
+        "aem_monitor_rekey_cut_traces_total",
+        Kind.COUNTER,
+        "Traces that were published before they were complete or silent.",
+        (Label("cause", "which bound", ("age", "traces", "bytes")),),
+    ),
+    Metric(
+        "aem_monitor_rekey_late_messages_total",
+        Kind.COUNTER,
+        "Messages that followed their trace because they came after it was published.",
+    ),
+    Metric(
+        "aem_monitor_rekey_late_ids_total",
+        Kind.COUNTER,
+        "Of those, messages that name another conversation than the one their trace was published under.",
+    ),
+    Metric(
+        "aem_monitor_rekey_shared_ids_total",
+        Kind.COUNTER,
+        "Traces that share a conversation id with traces of another key, and may be read by another replica.",
+    ),
+    Metric(
         "aem_monitor_config_last_reload_successful",
         Kind.GAUGE,
         "Whether the last load of the configuration and the golden dialogs succeeded.",

@@ -1,0 +1,239 @@
+"""The one place of ``rekey`` that writes to Kafka: every record until a broker has it, in order, over any outage."""
+
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Final, TypeAlias
+
+from kafka import KafkaProducer
+from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
+from kafka.net.compat import KafkaNetClient
+
+from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.rekey.traces import Trace
+
+_LOG: Final = logging.getLogger(__name__)
+
+_PASSED_ON: Final = ("security_protocol", "ssl_", "sasl_", "client_dns_lookup", "api_version", "request_timeout_ms")
+_MOST_BYTES: Final = 64 * 2**20
+"""Records on their way beyond which no more is taken."""
+
+_RETRY_SECONDS: Final = 1.0
+_FLUSH_EVERY: Final = 0.02
+_BOOTSTRAP_SECONDS: Final = 2.0
+_SILENT_SECONDS: Final = 10.0
+_NEVER_MS: Final = 2**31 - 1
+
+Headers: TypeAlias = Sequence[tuple[str, bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A message to be written. ``tag`` is what the caller knows it by: a trace, or where the message stood."""
+
+    topic: str
+    key: bytes | None
+    value: bytes
+    headers: Headers
+    tag: Trace | str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a record: a broker has it, or none will ever take it (``refused``)."""
+
+    record: Record
+    refused: bool = False
+
+
+class Publisher:
+    """Writes records in the order given, acknowledged by all replicas in sync (``acks=all``, idempotent).
+
+    What the client gives up, and what was on its way when it fails, is sent again by a new client: nothing is lost but
+    what brokers refuse for its size. ``put`` and ``poll`` belong to one thread, ``close`` to whoever comes after it.
+    """
+
+    def __init__(
+        self, servers: Sequence[str], client: Mapping[str, object], client_id: str, most_bytes: int = _MOST_BYTES
+    ) -> None:
+        self._servers = list(servers)
+        self._client = {name: value for name, value in client.items() if name.startswith(_PASSED_ON)}
+        self._client_id = client_id
+        self._most_bytes = most_bytes
+        self._complaints = Complaints(_LOG)
+        self._producer: Any = None
+        self._connection: Any = None
+        self._waiting: deque[Record] = deque()
+        self._sent: dict[int, Record] = {}
+        self._number = 0
+        self._answers: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
+        self._size = 0
+        self._retry_at = 0.0
+        self._heard_at = time.monotonic()
+
+    @property
+    def full(self) -> bool:
+        """Whether so much is on its way that nothing should be added."""
+        return self._size >= self._most_bytes
+
+    @property
+    def unacknowledged(self) -> int:
+        """Records that no broker has confirmed."""
+        return len(self._waiting) + len(self._sent)
+
+    def put(self, record: Record) -> None:
+        """Take a record; it is on its way from the next ``poll`` on."""
+        self._waiting.append(record)
+        self._size += len(record.value)
+
+    def poll(self) -> list[Outcome]:
+        """Send what waits, as far as brokers can be reached; returns what has been decided since the last call."""
+        outcomes = self._decided()
+        if self._waiting and time.monotonic() >= self._retry_at:
+            outcomes += self._send()
+        self._complain()
+        return outcomes
+
+    def flush(self, timeout: float) -> list[Outcome]:
+        """``poll`` until nothing is on its way, for at most ``timeout`` seconds."""
+        until = time.monotonic() + timeout
+        outcomes = self.poll()
+        while self.unacknowledged and time.monotonic() < until:
+            time.sleep(_FLUSH_EVERY)
+            outcomes += self.poll()
+        return outcomes
+
+    def close(self, timeout: float) -> None:
+        """End the client, within ``timeout`` seconds; what is still on its way may arrive or not."""
+        if self._producer is None:
+            return
+        with contextlib.suppress(KafkaError, OSError):
+            self._producer.close(timeout=timeout)
+        # Where records could not be delivered in time, the producer has not got as far as closing its client.
+        self._connection.close()
+        self._producer = self._connection = None
+
+    def _decided(self) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        failed: BaseException | None = None
+        while True:
+            try:
+                number, error = self._answers.get_nowait()
+            except Empty:
+                break
+            record = self._sent.get(number)
+            if record is None:
+                # Of a client that was given up: the record has been sent again.
+                continue
+            if error is None or _too_large(error):
+                del self._sent[number]
+                outcomes.append(self._settled(record, refused=error is not None))
+            else:
+                failed = error
+        if failed is not None:
+            self._begin_again(failed)
+        return outcomes
+
+    def _send(self) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        try:
+            producer = self._connected()
+            while self._waiting:
+                record = self._waiting[0]
+                try:
+                    future = producer.send(record.topic, record.value, record.key, list(record.headers))
+                except MessageSizeTooLargeError:
+                    outcomes.append(self._settled(self._waiting.popleft(), refused=True))
+                    continue
+                self._waiting.popleft()
+                self._number += 1
+                self._sent[self._number] = record
+                future.add_both(self._answer(self._number))
+        except Exception as error:  # noqa: BLE001  a client error of any kind must not end the process silently
+            # Also where the topic is not there: the client has waited for it.
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            topic = self._waiting[0].topic if self._waiting else ""
+            self._complaints.complain(
+                "send",
+                f"Kafka topic {topic} at {', '.join(self._servers)} cannot be written to "
+                f"({type(error).__name__}: {error}); retrying. It has to exist: it is never created.",
+            )
+        return outcomes
+
+    def _connected(self) -> Any:
+        if self._producer is not None:
+            return self._producer
+        clients: list[Any] = []
+
+        def client(**configuration: object) -> Any:
+            clients.append(KafkaNetClient(**configuration))
+            return clients[-1]
+
+        try:
+            self._producer = KafkaProducer(
+                bootstrap_servers=self._servers,
+                client_id=self._client_id,
+                acks="all",
+                enable_idempotence=True,
+                # A record is given up by nobody but us: its offset stays uncommitted as long.
+                delivery_timeout_ms=_NEVER_MS,
+                allow_auto_create_topics=False,
+                compression_type="zstd",
+                linger_ms=20,
+                batch_size=2**18,
+                # A part is never larger than the message it came in: how large that may be, the brokers say.
+                max_request_size=2**30,
+                max_block_ms=int(_BOOTSTRAP_SECONDS * 1000),
+                bootstrap_timeout_ms=int(_BOOTSTRAP_SECONDS * 1000),
+                kafka_client=client,
+                **self._client,
+            )
+        except BaseException:
+            # A constructor that fails leaves the thread of its client running.
+            for opened in clients:
+                opened.close()
+            raise
+        (self._connection,) = clients
+        return self._producer
+
+    def _answer(self, number: int) -> Callable[..., None]:
+        def answer(result: Any) -> None:
+            self._answers.put((number, result if isinstance(result, BaseException) else None))
+
+        return answer
+
+    def _begin_again(self, error: BaseException) -> None:
+        """The client cannot go on (or has given up a record): all that is on its way is sent again by a new one."""
+        self._complaints.complain(
+            "client",
+            f"Kafka at {', '.join(self._servers)} did not take a message ({type(error).__name__}: {error}); "
+            f"{len(self._sent)} are sent again.",
+        )
+        self.close(0.0)
+        self._waiting.extendleft(reversed(self._sent.values()))
+        self._sent.clear()
+        self._retry_at = time.monotonic() + _RETRY_SECONDS
+
+    def _settled(self, record: Record, *, refused: bool) -> Outcome:
+        self._size -= len(record.value)
+        self._heard_at = time.monotonic()
+        return Outcome(record, refused)
+
+    def _complain(self) -> None:
+        now = time.monotonic()
+        if not self.unacknowledged:
+            self._heard_at = now
+        elif now - self._heard_at > _SILENT_SECONDS:
+            self._complaints.complain(
+                "silent",
+                f"Kafka at {', '.join(self._servers)} has not confirmed any of {self.unacknowledged} messages for "
+                f"{now - self._heard_at:.0f} s; retrying.",
+            )
+
+
+def _too_large(error: BaseException) -> bool:
+    return isinstance(error, MessageSizeTooLargeError | RecordListTooLargeError)

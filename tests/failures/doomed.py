@@ -13,8 +13,13 @@ from typing import Any, Final
 
 from aem_monitor.cli.main import main
 from aem_monitor.engine.engine import Engine
+from aem_monitor.engine.worker import EngineThread
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import KafkaConnection
+from aem_monitor.ingest.otlp_replay import OtlpReplay
+from aem_monitor.journal.folder import Folder
+from aem_monitor.journal.journal import Journal
+from aem_monitor.journal.segment import Segment
 from aem_monitor.store.store import Store
 
 
@@ -40,10 +45,25 @@ POINTS: Final = {
 }
 """Where a process may die, in the order in which a message comes by."""
 
+OTLP_POINTS: Final = {
+    "segment_made": Point(Folder, "create", True, 3),
+    "before_write": Point(Segment, "append", False, 4),
+    "written": Point(Segment, "append", True, 4),
+    "handed_on": Point(EngineThread, "submit", True, 6),
+    "before_flush": Point(Segment, "sync", False, 4),
+    "flushed": Point(Journal, "commit", True, 4),
+    "read_again": Point(OtlpReplay, "_batch", True, 4),
+    "verdict_stored": POINTS["verdict_stored"],
+    "journal_told": Point(Journal, "release", True, 4),
+    "before_cut": Point(Folder, "remove", False, 2),
+    "cut": Point(Folder, "remove", True, 2),
+}
+"""The same for a request over OTLP."""
+
 
 def doom(point: str, nth: int) -> None:
     """Have this process die the ``nth`` time that it comes to the point."""
-    at = POINTS[point]
+    at = {**POINTS, **OTLP_POINTS}[point]
     method: Callable[..., Any] = getattr(at.owner, at.method)
     calls = 0
 

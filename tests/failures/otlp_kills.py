@@ -21,14 +21,16 @@ from opentelemetry.sdk.trace import ReadableSpan
 
 from tests.daemon.running import Running, eventually
 from tests.end_to_end.sales import ASK, NOT_SHARED, PROFIT, RIGHT
+from tests.failures.doomed import OTLP_POINTS
 from tests.failures.oracle import Outcome, outcome, scraped
 from tests.services.agent import GREETING, Turn, agent_spans
 from tests.services.collector import otlp_json, otlp_proto
 from tests.services.process import free_port
 
 KILLS: Final = 6
-_CONVERSATIONS: Final = 10
+_CONVERSATIONS: Final = 20
 _PAUSE: Final = 0.3
+_SOON: Final = 12.0
 _EXPORT: Final = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 _PLAYS: Final[Sequence[Sequence[Turn]]] = (RIGHT, PROFIT, NOT_SHARED, (ASK,))
 """The last one stops in its middle, and is final when it has been idle."""
@@ -164,6 +166,24 @@ def killed(daemon: Running, chance: random.Random) -> None:
         daemon.start()
 
 
+def dying_at(points: Sequence[str]) -> Disturb:
+    """One process after the other dies when it comes to a point of ``doomed``, or is killed if it does not soon."""
+
+    def disturb(daemon: Running, chance: random.Random) -> None:
+        for point in points:
+            daemon.close()
+            # It may be dead before it answers.
+            with suppress(AssertionError):
+                daemon.start("tests.failures.doomed", point, str(chance.randint(1, OTLP_POINTS[point].most)))
+            end = time.monotonic() + _SOON
+            while daemon.running and time.monotonic() < end:
+                time.sleep(0.05)
+        daemon.close()
+        daemon.start()
+
+    return disturb
+
+
 def _killed_while_it_starts(daemon: Running, chance: random.Random) -> None:
     daemon.kill()
     killer = threading.Timer(chance.uniform(0.5, 4.0), daemon.close)
@@ -182,13 +202,15 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1, help="of the first run; each next one has the next")
     arguments = parser.parse_args()
+    points = sorted(OTLP_POINTS)
     different = 0
     for seed in range(arguments.seed, arguments.seed + arguments.runs):
         began, requests = time.monotonic(), requests_of(seed)
         with tempfile.TemporaryDirectory(prefix="aem-otlp-kills-") as folder:
             try:
                 expected = sent(Path(folder, "quiet"), requests, seed, in_peace)
-                same = sent(Path(folder, "killed"), requests, seed, killed) == expected
+                disturb = dying_at(random.Random(seed).sample(points, 4)) if seed % 2 else killed
+                same = sent(Path(folder, "killed"), requests, seed, disturb) == expected
                 word = "same" if same else "DIFFERENT"
             except AssertionError as error:
                 same, word = False, f"FAILED: {error}"

@@ -4,14 +4,30 @@ from pathlib import Path
 
 import pytest
 
-from tests.failures.oracle import totals_of
-from tests.failures.otlp_kills import in_peace, killed, requests_of, sent
+from tests.failures.doomed import OTLP_POINTS
+from tests.failures.otlp_kills import Disturb, Found, Requests, dying_at, in_peace, killed, requests_of, sent
+
+SEED = 7
 
 
-@pytest.mark.parametrize("seed", [7])
-def test_a_daemon_that_is_killed_again_and_again_comes_to_the_same(tmp_path: Path, seed: int) -> None:
-    requests = requests_of(seed)
-    quiet = sent(tmp_path / "quiet", requests, seed, in_peace)
-    assert len(quiet[0].runs) == requests.runs
-    assert quiet[0].totals == totals_of(quiet[0].runs.values())
-    assert sent(tmp_path / "killed", requests, seed, killed) == quiet
+@pytest.fixture(scope="module")
+def requests() -> Requests:
+    return requests_of(SEED)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(requests: Requests, tmp_path_factory: pytest.TempPathFactory) -> Found:
+    found = sent(tmp_path_factory.mktemp("otlp") / "quiet", requests, SEED, in_peace)
+    assert len(found[0].runs) == requests.runs
+    return found
+
+
+@pytest.mark.parametrize(
+    "disturb",
+    [dying_at(list(OTLP_POINTS)[::2]), dying_at(list(OTLP_POINTS)[1::2]), killed],
+    ids=["even points", "odd points", "any moment"],
+)
+def test_a_daemon_that_is_killed_again_and_again_comes_to_the_same(
+    tmp_path: Path, requests: Requests, undisturbed: Found, disturb: Disturb
+) -> None:
+    assert sent(tmp_path / "killed", requests, SEED, disturb) == undisturbed

@@ -19,6 +19,7 @@ class Refused(StrEnum):
     ABORTED = "aborted"
     OVERLOADED = "overloaded"
     JOURNAL = "journal"
+    RETENTION = "retention"
     INTERNAL = "internal"
 
 

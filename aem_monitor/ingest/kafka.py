@@ -4,7 +4,7 @@ import importlib.util
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Event, Thread
 from typing import Final, TypeAlias
@@ -25,6 +25,7 @@ from aem_monitor.ingest.causes import Refused
 from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka_connection import KafkaConnection, Message
 from aem_monitor.ingest.kafka_group import Ownership, OwnershipChange
+from aem_monitor.ingest.kafka_losses import Losses
 from aem_monitor.ingest.kafka_message import decode_message
 from aem_monitor.ingest.kafka_progress import PartitionProgress
 from aem_monitor.ingest.kafka_settings import KafkaSettings
@@ -77,6 +78,7 @@ class KafkaSource:
         self._count = count
         self._clock = clock
         self._progress = PartitionProgress()
+        self._losses = Losses(lambda _: {}, lambda _: None)
         self._ownership = Ownership()
         self._complaints = Complaints(_LOG)
         self._waiting: deque[_Waiting] = deque()
@@ -175,6 +177,10 @@ class KafkaSource:
         """One membership, until closing. Raises what the client raises."""
         connection = KafkaConnection(self._settings, _BOOTSTRAP)
         self._connected_at = time.monotonic()
+        self._losses = Losses(
+            lambda partitions: connection.beginning_offsets(partitions, _COMMIT),
+            lambda partition: connection.committed(partition, _COMMIT),
+        )
         try:
             while not self._closing.is_set():
                 self._turn(connection)
@@ -188,7 +194,9 @@ class KafkaSource:
         self._last_poll_at = self._clock()
         rewound = self._follow_group(connection)
         taken = self._ownership.partitions - rewound
-        self._waiting.extend(message for message in messages if (message.topic, message.partition) in taken)
+        valid = [message for message in messages if (message.topic, message.partition) in taken]
+        self._waiting.extend(valid)
+        self._look_for_losses(valid)
         self._heed_stop()
         self._deliver(_DELIVER)
         self._balance(connection)
@@ -213,12 +221,27 @@ class KafkaSource:
             self._apply(change)
         return rewound
 
+    def _look_for_losses(self, messages: Sequence[Message]) -> None:
+        try:
+            lost = self._losses.fetched(messages, time.monotonic())
+        except KafkaError as error:
+            _LOG.debug("whether retention took messages is unknown: %s", error)
+            return
+        for (topic, partition), number in lost.items():
+            self._count(Refused.RETENTION, number)
+            self._complaints.complain(
+                "lost",
+                f"Kafka has removed {number} messages of {topic}/{partition} before they were read: its retention is "
+                f"shorter than this group was behind. What they said is missing.",
+            )
+
     def _apply(self, change: OwnershipChange) -> None:
         """Forget what waits for lost partitions, then tell the engine of the change, in this order."""
         if change.lost:
             self._waiting = deque(item for item in self._waiting if _partition(item) not in change.lost)
             self._waiting.append(PartitionsRevoked(self.name, tuple(sorted(change.lost))))
             self._progress.revoke(change.lost)
+            self._losses.forget(change.lost)
             self._lag = {place: lag for place, lag in self._lag.items() if place not in change.lost}
             self._paused -= change.lost
         if change.gained:

@@ -2,7 +2,7 @@
 
 Facts about kafka-python 3.0.12 that this code relies on, read in its source: listener callbacks run during ``poll``
 on the IO thread while the polling thread waits; positions of partitions that an eager rebalance gives back are kept;
-a constructor that fails leaves its IO thread running.
+a constructor that fails leaves its IO thread running; a join that outlasts a poll is forgotten.
 """
 
 import contextlib
@@ -67,8 +67,20 @@ class KafkaConnection:
 
     def poll(self, timeout: float) -> Sequence[Message]:
         """Take part in the group and return messages, in order of each partition; empty after ``timeout`` seconds."""
+        self._remember_the_join()
         polled = self._consumer.poll(timeout_ms=int(timeout * 1000))
         return [record for records in polled.values() for record in records]
+
+    def _remember_the_join(self) -> None:
+        """Have the client finish a join that a poll did not wait for.
+
+        A new member, or one whose topic got partitions, joins because its metadata has changed. The leader takes note
+        of the new metadata in the middle of the join; if the poll ends before the join does, nothing says any more that
+        there is one to finish, and the member is neither in the group nor on its way into it, for good.
+        """
+        coordinator = self._consumer._coordinator  # noqa: SLF001  nothing public tells or mends it
+        if coordinator.rejoining:
+            coordinator.request_rejoin()
 
     @property
     def connected(self) -> bool:
@@ -126,6 +138,17 @@ class KafkaConnection:
         """Ask the brokers for the ends of partitions; for paused ones, whose last fetch is too long ago."""
         ends = self._consumer.end_offsets(_places(partitions), timeout_ms=int(timeout * 1000))
         return {(place.topic, place.partition): end for place, end in ends.items()}
+
+    def beginning_offsets(self, partitions: Iterable[Partition], timeout: float) -> dict[Partition, int]:
+        """Ask the brokers for the first offset that each partition still has. Raises KafkaError."""
+        begins = self._consumer.beginning_offsets(_places(partitions), timeout_ms=int(timeout * 1000))
+        return {(place.topic, place.partition): begin for place, begin in begins.items()}
+
+    def committed(self, partition: Partition, timeout: float) -> int | None:
+        """Ask where the group goes on with a partition; None without a commit. Raises KafkaError."""
+        (place,) = _places([partition])
+        offset: int | None = self._consumer.committed(place, timeout_ms=int(timeout * 1000))
+        return offset
 
     def close(self, timeout: float) -> None:
         """Leave the group and free the sockets, within ``timeout`` seconds where brokers do not answer."""

@@ -49,7 +49,7 @@ def main() -> int:
         for seed in range(arguments.seed, arguments.seed + arguments.runs):
             began = time.monotonic()
             load, chance = workload(seed), random.Random(seed)
-            points = chance.sample(sorted(POINTS), 4)
+            points = sorted(chance.sample(list(POINTS), 4), key=list(POINTS).index)
             with tempfile.TemporaryDirectory(prefix="aem-kills-") as folder:
                 expected = quiet(broker, Path(folder, "quiet"), load)
                 *found, deaths = killed(broker, Path(folder, "killed"), load, points, chance)

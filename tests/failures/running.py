@@ -77,6 +77,13 @@ class Disturbed:
             if values:
                 self.broker.produce(self.topic, *values, partition=partition)
 
+    def add_partitions(self, total: int) -> None:
+        """Give the topic more partitions."""
+        admin = self.broker.admin()
+        admin.create_partitions({self.topic: total})
+        admin.close()
+        self.partitions = total
+
     def die_at(self, point: str, nth: int) -> bool:
         """Run a daemon until it dies at a point of ``doomed``; False when it came to the end before that."""
         self.daemon.start("tests.failures.doomed", point, str(nth))

@@ -1,6 +1,7 @@
 """The Kafka source when brokers and topics come and go."""
 
 import time
+from collections import Counter
 from dataclasses import replace
 from uuid import uuid4
 
@@ -101,8 +102,8 @@ def test_a_topic_that_is_created_anew_is_read_from_its_beginning(
     assert queue.offsets((kafka_topic, 0)) == [0, 1, 0]
 
 
-def test_reading_goes_on_behind_what_retention_removed(
-    kafka_broker: KafkaBroker, kafka_settings: KafkaSettings, kafka_topic: str
+def test_reading_goes_on_behind_what_retention_removed_and_counts_it(
+    kafka_broker: KafkaBroker, kafka_settings: KafkaSettings, kafka_topic: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     kafka_broker.produce(kafka_topic, *[message(f"c-{n}") for n in range(5)], partition=0)
     first, second = Queue(), Queue()
@@ -112,8 +113,12 @@ def test_reading_goes_on_behind_what_retention_removed(
     admin = kafka_broker.admin()
     admin.delete_records({TopicPartition(kafka_topic, 0): 3})
     admin.close()
-    with running(kafka_settings, second) as source:
+    causes: Counter[str] = Counter()
+    with running(kafka_settings, second, causes) as source:
         wait_until(lambda: len(second.batches) == 2, "what is left")
         release_all(source, second)
         wait_until(lambda: kafka_broker.committed(kafka_settings.group_id) == {(kafka_topic, 0): 5}, "the commit")
     assert second.offsets((kafka_topic, 0)) == [3, 4]
+    assert causes == {"retention": 2}
+    (line,) = said(caplog)
+    assert f"removed 2 messages of {kafka_topic}/0 before they were read" in line

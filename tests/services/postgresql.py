@@ -65,9 +65,20 @@ class PostgresqlServer:
             raise ServiceUnavailableError(f"initdb ended with code {made.returncode}: {made.stderr.strip()}")
         port = free_port()
         self.url = f"postgresql://{_ROLE}@127.0.0.1:{port}/postgres"
-        command = [str(binaries / "postgres"), "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", ""]
-        self._process = ServerProcess("PostgreSQL", command, self._folder / "server.log", user=owner)
+        self._command = [str(binaries / "postgres"), "-D", str(data), "-h", "127.0.0.1", "-p", str(port), "-k", ""]
+        self._owner = owner
+        self.start()
+
+    def start(self) -> None:
+        """Start it, on the data that it left, and wait until it answers."""
+        self._process = ServerProcess("PostgreSQL", self._command, self._folder / "server.log", user=self._owner)
         self._process.wait_until(self._answers, 60.0)
+
+    def kill(self) -> None:
+        """A crash (SIGKILL). Only of a server of one's own."""
+        assert self._process is not None
+        self._process.kill()
+        self._process = None
 
     def _answers(self) -> bool:
         try:

@@ -6,10 +6,17 @@ from typing import Any
 
 import orjson
 
+from aem_monitor.strictjson import strict_json
+
 
 def write_json_line(value: Mapping[str, Any]) -> None:
     """One JSON object and a newline."""
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE).decode())
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except TypeError:
+        # Tools return integers over 64 bits and halves of characters, which it does not write.
+        text = strict_json(value)
+    sys.stdout.write(f"{text}\n")
 
 
 def write_json(value: Any) -> None:

@@ -378,3 +378,12 @@ def test_help_says_what_becomes_of_an_answer(capsys: pytest.CaptureFixture[str])
     out = " ".join(capsys.readouterr().out.split())
     for text in ("labels for `calibrate`", "regression cases for `golden test` (--case)", "(--alternate)"):
         assert text in out
+
+
+def test_whatever_a_tool_returned_is_shown(desk: Desk) -> None:
+    strange: Any = {"big": 2**80, "half": "\ud800 \x1b[31m", "none": float("inf")}
+    run_id = desk.play("c-1", exchange("Note it", [Call(LIKE.name, LIKE.args, strange)], "It is noted."), dialog="note")
+    (found,) = [json.loads(line) for line in desk.say("show", run_id, "--format", "json")[0].splitlines()]
+    assert found["run"]["conversation_id"] == "c-1"
+    assert "\x1b" not in desk.say("show", run_id)[0]
+    assert len(desk.listed()) == 1

@@ -61,12 +61,15 @@ class _Writer:
         calls = sorted(exchange.tool_turns, key=lambda call: call.round)
         rounds = [list(group) for _, group in groupby(calls, key=lambda call: call.round)]
         at = exchange.start_ns
+        # Without the agent's own span the first model call is what tells the user's words.
+        said = None if exchange.root_seen else exchange.user.text
         for asked in rounds:
             starts = min(call.start_ns for call in asked)
             at = min(max(at, exchange.start_ns), starts)
-            self._model_call(trace, root, asked, at, starts)
+            self._model_call(trace, root, asked, (at, starts), said)
+            said = None
             for call in asked:
-                if call.span_id is not None:
+                if _has_span(call):
                     self._call(trace, root, call)
             at = max(call.end_ns for call in asked)
         if exchange.root_seen:
@@ -93,18 +96,21 @@ class _Writer:
             _fail(span, response.error)
         self._add(span)
 
-    def _model_call(self, trace: str, root: str, asked: list[ToolCall], start_ns: int, end_ns: int) -> None:
+    def _model_call(
+        self, trace: str, root: str, asked: list[ToolCall], times: tuple[int, int], said: str | None
+    ) -> None:
         parts = [
-            {"type": "tool_call", "id": self._call_id(call), "name": call.name, "arguments": _arguments(call)}
+            {"type": "tool_call", "id": self._call_id(call), "name": _name(call), "arguments": _arguments(call)}
             for call in asked
         ]
         attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.conversation.id": conversation_name(self.conversation),
             "gen_ai.response.model": asked[0].model,
+            "gen_ai.input.messages": None if said is None else _message("user", said),
             "gen_ai.output.messages": json.dumps([{"role": "assistant", "parts": parts, "finish_reason": "tool_call"}]),
         }
-        span = self._span(trace, self._fresh(None, 16, "chat"), "chat", start_ns, end_ns, attributes)
+        span = self._span(trace, self._fresh(None, 16, "chat"), "chat", *times, attributes)
         self._add({**span, "kind": _CLIENT, "parentSpanId": root})
 
     def _call(self, trace: str, root: str, call: ToolCall) -> None:
@@ -112,14 +118,14 @@ class _Writer:
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.conversation.id": conversation_name(self.conversation),
-            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.name": _name(call),
             "gen_ai.tool.call.id": self._call_id(call),
             "gen_ai.tool.call.arguments": arguments if isinstance(arguments, str) else _text(arguments),
             "gen_ai.tool.call.result": None
             if call.result is NOT_CAPTURED
             else _written(call.result, cut=call.result_truncated),
         }
-        name = f"execute_tool {call.name}"
+        name = f"execute_tool {_name(call)}"
         span = self._span(trace, self._fresh(call.span_id, 16, "tool"), name, call.start_ns, call.end_ns, attributes)
         if call.error is not None:
             _fail(span, call.error)
@@ -159,6 +165,16 @@ def _release(exchange: Exchange) -> str | None:
     """That of the exchange's turns: what an agent's spans carry counts for all of them."""
     acts: list[ToolCall | Response] = [*exchange.tool_turns, *((exchange.response,) if exchange.response else ())]
     return next((act.release for act in acts if act.release is not None), None)
+
+
+def _has_span(call: ToolCall) -> bool:
+    """Whether there was a span of its own, or anything that only such a span can tell here."""
+    return call.span_id is not None or call.result is not NOT_CAPTURED or call.error is not None
+
+
+def _name(call: ToolCall) -> str:
+    """Tool and action in the form that every reader splits, whatever the convention of the day was."""
+    return call.name if call.action is None else f"{call.tool}.{call.action}"
 
 
 def _arguments(call: ToolCall) -> JSON:

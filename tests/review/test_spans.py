@@ -141,3 +141,18 @@ def test_all_of_it_is_one_request_that_a_file_may_hold(tmp_path: Path) -> None:
     spans = [span for one in request["resourceSpans"] for scope in one["scopeSpans"] for span in scope["spans"]]
     assert len({span["spanId"] for span in spans}) == len(spans) == 3
     assert json.loads(json.dumps(request)) == request
+
+
+def test_without_the_agents_own_span_the_user_is_heard_in_the_first_model_call() -> None:
+    part = replace(exchange("Hello", [Call("a.b", {"x": 1}, 1)]), root_seen=False)
+    (found,) = read(conversation(part))
+    assert found.exchanges[0].user.text == "Hello"
+    assert not found.exchanges[0].complete
+
+
+def test_a_call_without_a_span_of_its_own_keeps_its_result_and_a_split_name_its_parts() -> None:
+    said = exchange("Hello", [Call("shop.find", {"x": 1}, {"n": 1})], "Done.")
+    (call,) = said.calls
+    (found,) = read(conversation(replace(said, calls=(replace(call, span_id=None, name="shop-find"),))))
+    (again,) = found.exchanges[0].calls
+    assert (again.tool, again.action, again.result) == ("shop", "find", {"n": 1})

@@ -23,6 +23,9 @@ _BREAK: Final = re.compile(
     r"|,?\s{1,8}and\s+(?=(?i:it|they|he|she|i|we|there|this|that)(?:'\w+)?\s|(?:(?:the|your|its|their)\s)?\w+\s(?:is|are|was|were|has|will|costs)\s)"
     r"|,?\s{1,8}but\s+|,\s+however,?\s+)"
 )
+_BULLET: Final = re.compile(r"\s*(?:[-*•–]\s+)?")
+"""What opens a line of a list. Left before a number it reads as a minus."""
+
 _ASKING: Final = re.compile(
     r"\b(?:please (?:confirm|provide|tell|specify|choose|select|let)|could you|can you|would you|do you|shall i"
     r"|should i|may i|(?:tell|let) me(?: know)?|i need (?:to know|the|your)"
@@ -169,7 +172,8 @@ def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
         position = match.end()
     pieces.append((position, text[position:]))
     for start, piece in pieces:
-        stripped = piece.strip()
+        lead = _BULLET.match(piece)
+        stripped = piece[lead.end() if lead else 0 :].strip()
         if not tokens(stripped):
             continue
         stated = facts(stripped, context)
@@ -177,7 +181,7 @@ def _claims(text: str, context: ValueContext) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 text=stripped,
-                start=start + len(piece) - len(piece.lstrip()),
+                start=start + (lead.end() if lead else 0),
                 facts=stated,
                 negated=negated(stripped),
                 action=None if asking else claimed_action(stripped),

@@ -51,3 +51,10 @@ def test_a_large_result_does_not_bear_out_an_action_that_it_does_not_tell_of() -
     offers = {"products": ["office chair", "letter scale", "confirmation stamp", "mailbox"]}
     assert not supports(claim, offers, CONTEXT, SCORER)
     assert supports(claim, {"office": {"confirmation_letter": "sent"}}, CONTEXT, SCORER)
+
+
+def test_the_mark_of_a_list_is_no_minus() -> None:
+    text = "These are left:\n- 1000ml, black\n- 750ml, red"
+    assert [claim.text for claim in claims(text, CONTEXT)] == ["These are left:", "1000ml, black", "750ml, red"]
+    assert all(text[claim.start :].startswith(claim.text) for claim in claims(text, CONTEXT))
+    assert judge(text, text.replace("These", "Those"), CONTEXT, SCORER).consistent is True

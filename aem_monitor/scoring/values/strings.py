@@ -23,10 +23,10 @@ from aem_monitor.scoring.values.text import (
     lemmas,
     names,
     overlap,
+    same_establishment,
     same_initialised,
     same_words,
     surface,
-    without_establishment,
 )
 from aem_monitor.scoring.values.units import same_unit
 from aem_monitor.scoring.values.words import flat, listed, tokens
@@ -62,6 +62,7 @@ _ZONE: Final = re.compile(
 _DECIMAL: Final = re.compile(r"\d[.,]\d")
 _TELLING: Final = re.compile(r"[<>=+%^~≤≥]|(?<!\w)-(?= ?\.?\d)")
 """Signs that are half of the meaning: "> 2 hours", "< 2 hours"."""
+_WORD: Final = re.compile(r"[^\W\d_]{2}")
 _PRONOUN: Final = re.compile(r"(?<=[a-z]) ones?$")
 _LENT_YEAR: Final = re.compile(r"(?<![\w-])(?:19|20)\d{2}(?![\w-])")
 _SIGNS: Final = re.compile(r"[\W_]+")
@@ -135,6 +136,19 @@ def _typed(a: str, b: str, reference: date | None, kind: str | None) -> Comparis
         return None
     a, b = _OR_MORE.sub(r"\1\3\2", a), _OR_MORE.sub(r"\1\3\2", b)
     expected = _expected(a, b, reference, kind)
+    found = _read_as(expected, a, b, reference, kind)
+    unhinted = kind not in _TYPED_KINDS and expected != "date" and (found is None or not found.equivalent)
+    if unhinted and all(_WORD.search(text) for text in (a, b)):
+        # "Daily" and "every day", "mid June" and "the middle of June" are dates only where one is due: here both are.
+        values = whole_value(a, reference, "date"), whole_value(b, reference, "date")
+        if all(value is not None and any(fact.kind == "date" for fact in value[0]) for value in values):
+            dates = _read_as("date", a, b, reference, kind)
+            return dates if dates is not None and dates.equivalent else found
+    return found
+
+
+def _read_as(expected: str, a: str, b: str, reference: date | None, kind: str | None) -> Comparison | None:
+    """How two texts compare as typed values, bare numbers read as ``expected``; None where they are none."""
     value_a, value_b = whole_value(a, reference, expected), whole_value(b, reference, expected)
     if value_a is None or value_b is None:
         if kind in _TYPED_KINDS:
@@ -288,7 +302,7 @@ def _free_text(a: str, b: str, context: ValueContext, scorer: Scorer, kind: str 
         return _different(kind or "", 0.2, uncertain=True)
     if _differ_in_sort_only(rest_a, rest_b):
         return Comparison(True, 0.8, False, "words")
-    if kind == "entity" and _differ_in_sort_only(*(without_establishment(text) for text in (rest_a, rest_b))):
+    if kind == "entity" and same_establishment(a, b):
         # "Lotus", "Lotus Thai Bistro": a second one of that name would be told apart in the same way.
         return Comparison(True, 0.7, True, "words")
     if _value_beside_words(a, b, context.reference_date):

@@ -138,14 +138,22 @@ def overlap(a: str, b: str) -> tuple[float, float]:
 
 
 _ESTABLISHMENT: Final = re.compile(
-    rf"(?P<name>\S.*?)[\s,]+(?:(?:{'|'.join(CUISINES)})\s+)?(?:{'|'.join(ESTABLISHMENTS)})"
-    rf"(?:\s*(?:&|and|,)?\s*(?:{'|'.join(ESTABLISHMENTS)}))*",
+    rf"(?P<name>\S.*?)[\s,]+(?P<tail>(?:(?:{'|'.join(CUISINES)})\s+)?(?:{'|'.join(ESTABLISHMENTS)})"
+    rf"(?:\s*(?:&|and|,)?\s*(?:{'|'.join(ESTABLISHMENTS)}))*)",
     re.IGNORECASE,
 )
 
 
-def without_establishment(text: str) -> str:
-    """A name without the words at its end that say what sort of house it is ("Lotus Thai Bistro", "Townhouse Bar &
-    Grill")."""
+def same_establishment(a: str, b: str) -> bool:
+    """Whether two names are of one house, said with more or fewer of the words at its end that tell what sort of house
+    it is ("Lotus", "Lotus Thai Bistro"). "Lotus Bar" is no "Lotus Hotel": the words of one side have to be among those
+    of the other."""
+    (name_a, tail_a), (name_b, tail_b) = _house(a), _house(b)
+    return bool(tokens(name_a)) and tokens(name_a) == tokens(name_b) and (tail_a <= tail_b or tail_b <= tail_a)
+
+
+def _house(text: str) -> tuple[str, frozenset[str]]:
     match = _ESTABLISHMENT.fullmatch(text.strip())
-    return match["name"] if match and tokens(match["name"]) else text
+    if match is None:
+        return text, frozenset()
+    return match["name"], frozenset(lemmas(match["tail"]))

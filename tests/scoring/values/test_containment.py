@@ -62,3 +62,25 @@ def test_a_house_is_known_without_its_sort_where_an_entity_is_due_and_stays_unce
     assert compare_line(line | {"kind": "entity"}, SCORER)["equivalent"]
     assert not compare_line(line, SCORER)["equivalent"]
     assert not compare_line({"a": "AMC Saratoga", "b": "AMC Saratoga 14", "kind": "entity"}, SCORER)["equivalent"]
+
+
+def test_two_houses_of_one_name_are_told_apart_by_what_they_are() -> None:
+    assert not compare_line({"a": "Lotus Bar", "b": "Lotus Hotel", "kind": "entity"}, SCORER)["equivalent"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("daily", "every day"),
+        ("twice a week", "two times per week"),
+        ("mid June", "the middle of June"),
+        ("Mondays", "every Monday"),
+    ],
+)
+def test_what_is_a_date_only_where_one_is_due_is_read_where_both_sides_are_one(a: str, b: str) -> None:
+    assert compare_line({"a": a, "b": b}, SCORER)["equivalent"]
+
+
+@pytest.mark.parametrize(("a", "b"), [("daily", "weekly"), ("mid June", "mid July"), ("biweekly", "twice a week")])
+def test_and_still_differs_where_the_days_do(a: str, b: str) -> None:
+    assert not compare_line({"a": a, "b": b}, SCORER)["equivalent"]

@@ -16,10 +16,10 @@ from aem_monitor.config.settings import assembly_settings, limits, span_mappings
 from aem_monitor.engine.clock import SteadyClock
 from aem_monitor.engine.worker import EngineThread
 from aem_monitor.ingest.batch import Partition
+from aem_monitor.ingest.kafka_publisher import Publisher
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.metrics.registry import Metrics, Readings
-from aem_monitor.rekey.publisher import Publisher
-from aem_monitor.rekey.rekeyer import Rekeyer
+from aem_monitor.rekey.rekeyer import Rekeyer, Tag
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CuttingSource
 from aem_monitor.web.listener import HttpListener
@@ -44,7 +44,7 @@ class RekeyProcess:
         self.metrics.add_collector("process", ProcessCollector(registry=None))
         conventions, assembly = build_registry(span_mappings(config)), assembly_settings(config)
         keep, bounds = build_prefilter(conventions, assembly, attributes), limits(config)
-        self._publisher = Publisher(kafka.bootstrap_servers, kafka.client, f"{kafka.client_id}-rekey")
+        self._publisher: Publisher[Tag] = Publisher(kafka.bootstrap_servers, kafka.client, f"{kafka.client_id}-rekey")
         read = functools.partial(read_trace, registry=conventions, settings=assembly)
         self._rekeyer = Rekeyer(settings, read, keep, bounds, self._publisher, self.metrics)
         self._worker = EngineThread(

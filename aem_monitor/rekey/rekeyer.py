@@ -17,13 +17,13 @@ from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Decoded, EngineInput, Partition, PartitionsRevoked, Position
 from aem_monitor.ingest.causes import Refused, Skipped
 from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.ingest.kafka_publisher import Outcome, Record
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.model.span import LogRecord, Span
 from aem_monitor.rekey.chunk import Chunk
 from aem_monitor.rekey.keys import Keys
-from aem_monitor.rekey.publisher import Outcome, Record
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CutMessage
 from aem_monitor.rekey.split import decode_chunk, joined
@@ -32,6 +32,9 @@ from aem_monitor.rekey.traces import Trace, Traces
 _LOG: Final = logging.getLogger(__name__)
 
 Bound: TypeAlias = Literal["age", "traces", "bytes"]
+
+Tag: TypeAlias = Trace | str
+"""What a record is known by: its trace, or where its message stood."""
 
 _FLUSH_SECONDS: Final = 5.0
 
@@ -55,15 +58,15 @@ class Read(Protocol):
 
 
 class Publish(Protocol):
-    """Where records go; see ``publisher.Publisher``."""
+    """Where records go; see ``ingest.kafka_publisher.Publisher``."""
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record[Tag]) -> None:
         """Take a record."""
 
-    def poll(self) -> list[Outcome]:
+    def poll(self) -> list[Outcome[Tag]]:
         """What has become of records."""
 
-    def flush(self, timeout: float) -> list[Outcome]:
+    def flush(self, timeout: float) -> list[Outcome[Tag]]:
         """The same, after all of them are written or ``timeout`` seconds have passed."""
 
 
@@ -311,7 +314,7 @@ class Rekeyer:
         self._offsets.let_go(done)
         self._traces.drop(done)
 
-    def _note(self, outcomes: Sequence[Outcome]) -> None:
+    def _note(self, outcomes: Sequence[Outcome[Tag]]) -> None:
         for outcome in outcomes:
             record = outcome.record
             if outcome.refused:

@@ -12,11 +12,11 @@ from prometheus_client import CollectorRegistry
 from aem_monitor.assembly import AssemblySettings, read_trace
 from aem_monitor.build import build_prefilter, build_registry
 from aem_monitor.ingest.batch import Decoded, Partition, PartitionsRevoked, Position
+from aem_monitor.ingest.kafka_publisher import Outcome, Record
 from aem_monitor.ingest.kafka_settings import KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.metrics.registry import Metrics
-from aem_monitor.rekey.publisher import Outcome, Record
-from aem_monitor.rekey.rekeyer import Rekeyer
+from aem_monitor.rekey.rekeyer import Rekeyer, Tag
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CutMessage
 from aem_monitor.rekey.split import split_message
@@ -33,22 +33,22 @@ REGISTRY = build_registry()
 class Broker:
     """What was published; acknowledged at once unless it is ``away``, refused if ``refusing``."""
 
-    records: list[Record] = field(default_factory=list)
+    records: list[Record[Tag]] = field(default_factory=list)
     away: bool = False
     refusing: bool = False
-    _open: list[Record] = field(default_factory=list)
+    _open: list[Record[Tag]] = field(default_factory=list)
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record[Tag]) -> None:
         self.records.append(record)
         self._open.append(record)
 
-    def poll(self) -> list[Outcome]:
+    def poll(self) -> list[Outcome[Tag]]:
         if self.away:
             return []
         decided, self._open = [Outcome(record, self.refusing) for record in self._open], []
         return decided
 
-    def flush(self, timeout: float) -> list[Outcome]:
+    def flush(self, timeout: float) -> list[Outcome[Tag]]:
         return self.poll()
 
 

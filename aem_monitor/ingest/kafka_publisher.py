@@ -1,4 +1,4 @@
-"""The one place of ``rekey`` that writes to Kafka: every record until a broker has it, in order, over any outage."""
+"""The one place that writes to Kafka: every record until a broker has it, in order, over any outage."""
 
 import contextlib
 import logging
@@ -7,14 +7,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 from kafka.net.compat import KafkaNetClient
 
 from aem_monitor.ingest.complaints import Complaints
-from aem_monitor.rekey.traces import Trace
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -30,27 +29,30 @@ _NEVER_MS: Final = 2**31 - 1
 
 Headers: TypeAlias = Sequence[tuple[str, bytes]]
 
+Tag = TypeVar("Tag")
+
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """A message to be written. ``tag`` is what the caller knows it by: a trace, or where the message stood."""
+class Record(Generic[Tag]):
+    """A message to be written. ``tag`` is what the caller knows it by. Without a ``partition`` the key chooses one."""
 
     topic: str
     key: bytes | None
     value: bytes
     headers: Headers
-    tag: Trace | str
+    tag: Tag
+    partition: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Generic[Tag]):
     """What became of a record: a broker has it, or none will ever take it (``refused``)."""
 
-    record: Record
+    record: Record[Tag]
     refused: bool = False
 
 
-class Publisher:
+class Publisher(Generic[Tag]):
     """Writes records in the order given, acknowledged by all replicas in sync (``acks=all``, idempotent).
 
     What the client gives up, and what was on its way when it fails, is sent again by a new client: nothing is lost but
@@ -67,8 +69,8 @@ class Publisher:
         self._complaints = Complaints(_LOG)
         self._producer: Any = None
         self._connection: Any = None
-        self._waiting: deque[Record] = deque()
-        self._sent: dict[int, Record] = {}
+        self._waiting: deque[Record[Tag]] = deque()
+        self._sent: dict[int, Record[Tag]] = {}
         self._number = 0
         self._answers: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
         self._size = 0
@@ -85,12 +87,12 @@ class Publisher:
         """Records that no broker has confirmed."""
         return len(self._waiting) + len(self._sent)
 
-    def put(self, record: Record) -> None:
+    def put(self, record: Record[Tag]) -> None:
         """Take a record; it is on its way from the next ``poll`` on."""
         self._waiting.append(record)
         self._size += len(record.value)
 
-    def poll(self) -> list[Outcome]:
+    def poll(self) -> list[Outcome[Tag]]:
         """Send what waits, as far as brokers can be reached; returns what has been decided since the last call."""
         outcomes = self._decided()
         if self._waiting and time.monotonic() >= self._retry_at:
@@ -98,7 +100,7 @@ class Publisher:
         self._complain()
         return outcomes
 
-    def flush(self, timeout: float) -> list[Outcome]:
+    def flush(self, timeout: float) -> list[Outcome[Tag]]:
         """``poll`` until nothing is on its way, for at most ``timeout`` seconds."""
         until = time.monotonic() + timeout
         outcomes = self.poll()
@@ -117,8 +119,8 @@ class Publisher:
         self._connection.close()
         self._producer = self._connection = None
 
-    def _decided(self) -> list[Outcome]:
-        outcomes: list[Outcome] = []
+    def _decided(self) -> list[Outcome[Tag]]:
+        outcomes: list[Outcome[Tag]] = []
         failed: BaseException | None = None
         while True:
             try:
@@ -138,14 +140,16 @@ class Publisher:
             self._begin_again(failed)
         return outcomes
 
-    def _send(self) -> list[Outcome]:
-        outcomes: list[Outcome] = []
+    def _send(self) -> list[Outcome[Tag]]:
+        outcomes: list[Outcome[Tag]] = []
         try:
             producer = self._connected()
             while self._waiting:
                 record = self._waiting[0]
                 try:
-                    future = producer.send(record.topic, record.value, record.key, list(record.headers))
+                    future = producer.send(
+                        record.topic, record.value, record.key, list(record.headers), record.partition
+                    )
                 except MessageSizeTooLargeError:
                     outcomes.append(self._settled(self._waiting.popleft(), refused=True))
                     continue
@@ -218,7 +222,7 @@ class Publisher:
         self._sent.clear()
         self._retry_at = time.monotonic() + _RETRY_SECONDS
 
-    def _settled(self, record: Record, *, refused: bool) -> Outcome:
+    def _settled(self, record: Record[Tag], *, refused: bool) -> Outcome[Tag]:
         self._size -= len(record.value)
         self._heard_at = time.monotonic()
         return Outcome(record, refused)

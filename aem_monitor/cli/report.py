@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TextIO
 
-import orjson
-
 from aem_monitor.cli.tables import Column, print_table
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Check, RunResult, TurnKind, TurnVerdict
-from aem_monitor.strictjson import strict_json
+from aem_monitor.strictjson import json_bytes
 
 _WIDEST_VALUE = 70
 _NO_CALL = "no call"
@@ -110,19 +108,11 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _json(value: JSON) -> str:
-    try:
-        return orjson.dumps(value, default=repr).decode()
-    except TypeError:
-        # An integer over 64 bits, or half of a character.
-        return strict_json(value)
-
-
 def shown_value(value: JSON, widest: int = _WIDEST_VALUE) -> str | None:
     """A value on one line, cut to ``widest`` characters; None for null."""
     if value is None:
         return None
-    text = value if isinstance(value, str) else _json(value)
+    text = value if isinstance(value, str) else json_bytes(value).decode()
     text = " ".join(text.split())
     return text if len(text) <= widest else f"{text[: widest - 1]}…"
 

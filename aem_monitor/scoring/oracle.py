@@ -27,6 +27,7 @@ from aem_monitor.scoring.values import (
     occurrences,
     trivial,
 )
+from aem_monitor.strictjson import json_bytes
 
 Answers: TypeAlias = Mapping[str, float | None]
 """Expert scores in [0, 1] by question key; None: the expert was asked and failed."""
@@ -130,7 +131,7 @@ class Oracle:
     ) -> Comparison:
         if not comparison.uncertain or self._expert is None:
             return comparison
-        content = orjson.dumps([self._expert, kind, expected, actual])
+        content = json_bytes([self._expert, kind, expected, actual])
         question = Question(hashlib.sha256(content).hexdigest(), kind, expected, actual)
         if question.key not in self._answers:
             self.questions[question.key] = question
@@ -143,8 +144,8 @@ class Oracle:
 
 
 def _canonical(actual: JSON, expected: JSON) -> bytes:
-    return orjson.dumps([actual, expected], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=repr)
+    return json_bytes([actual, expected], orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)
 
 
 def _text(value: JSON) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value, default=repr).decode()
+    return value if isinstance(value, str) else json_bytes(value).decode()

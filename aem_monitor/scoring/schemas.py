@@ -15,6 +15,7 @@ from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.literals import identical
+from aem_monitor.strictjson import json_bytes
 
 T = TypeVar("T")
 
@@ -231,7 +232,7 @@ def _canonical(value: object) -> bytes:
     """Equal for equal JSON values; 1 and 1.0 are equal."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         value = int(value)
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS, default=repr)
+    return json_bytes(value, orjson.OPT_SORT_KEYS)
 
 
 def _listed(value: JSON) -> list[JSON]:

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from aem_monitor.model.conversation import Exchange
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import RunResult
@@ -64,3 +66,14 @@ def test_what_contradicts_the_reference_is_wrong_whatever_was_cut() -> None:
     said = exchange("Refund it", [Call("bank.Refund", {"order": "A-1"}, {"ok": True})], "It was not refunded.")
     cut = replace(said, calls=tuple(replace(call, result_truncated=True) for call in said.calls))
     assert words(judged(refund, cut))[2] == "root inconsistent_response"
+
+
+@pytest.mark.parametrize("value", [2**80, "half \ud800", {"account": [10**30]}])
+def test_values_that_only_python_can_write_are_judged_like_others(value: JSON) -> None:
+    """A number in a text that was cut has as many digits as it had there."""
+    note = golden([user("Note it"), tool(1, "notes.add", {"account": 17, "text": "hello"}), agent(2, "Done.")])
+    called = Call("notes.add", {"account": value, "text": "hello"}, {"seen": value})
+    assert words(judged(note, exchange("Note it", [called], "Done."))) == {
+        1: "root inconsistent_parameter_values",
+        2: "pass",
+    }

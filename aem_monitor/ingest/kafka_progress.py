@@ -1,7 +1,7 @@
 """How far each owned partition has come: delivered to the engine, released by it, committed."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 
 from aem_monitor.ingest.batch import Partition
@@ -15,6 +15,24 @@ class _Course:
     next: int | None = None
     released: int | None = None
     committed: int | None = None
+    held: set["Hold"] = field(default_factory=set)
+    frozen: bool = False
+
+    def committable(self) -> int | None:
+        """The offset that may be committed, if that is news."""
+        if self.frozen or self.released is None:
+            return None
+        offset = min([self.released, *(hold.offset for hold in self.held)])
+        known = self.first if self.committed is None else self.committed
+        return offset if known is not None and offset > known else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hold:
+    """Keeps the committed offset from passing a message, until it is let go or its partition is assigned anew."""
+
+    partition: Partition
+    offset: int
 
 
 class PartitionProgress:
@@ -22,9 +40,11 @@ class PartitionProgress:
 
     An offset is committed when the engine has released it and only within what was delivered since the partition was
     assigned: a release that belongs to an earlier assignment must not move a position that another replica has moved
-    since. Offsets have holes (compaction, transactions), so nothing is inferred by counting.
+    since. Offsets have holes (compaction, transactions), so nothing is inferred by counting. What is held, because
+    something else than the engine still needs it, is not passed either.
 
-    ``release`` comes from the engine's thread, everything else from the thread that polls.
+    ``assign``, ``revoke``, ``delivered``, ``committable`` and ``committed`` come from the thread that polls, the others
+    from any.
     """
 
     def __init__(self) -> None:
@@ -75,14 +95,34 @@ class PartitionProgress:
                 if course.first < offset <= course.next and offset > (course.released or 0):
                     course.released = offset
 
-    def committable(self) -> dict[Partition, int]:
-        """Released offsets that are not committed yet."""
+    def hold(self, partition: Partition, offset: int) -> Hold:
+        """Have no commit pass the message at ``offset`` until ``let_go``."""
+        hold = Hold(partition, offset)
         with self._lock:
-            return {
-                partition: course.released
-                for partition, course in self._courses.items()
-                if course.released is not None and course.released != course.committed
-            }
+            course = self._courses.get(partition)
+            if course is not None:
+                course.held.add(hold)
+        return hold
+
+    def let_go(self, hold: Hold) -> None:
+        """The message is in good hands. A hold of an earlier assignment is ignored."""
+        with self._lock:
+            course = self._courses.get(hold.partition)
+            if course is not None:
+                course.held.discard(hold)
+
+    def freeze(self, partition: Partition) -> None:
+        """Commit nothing more of this partition while it is assigned."""
+        with self._lock:
+            course = self._courses.get(partition)
+            if course is not None:
+                course.frozen = True
+
+    def committable(self) -> dict[Partition, int]:
+        """Released offsets that nothing holds and that are not committed yet."""
+        with self._lock:
+            offsets = {partition: course.committable() for partition, course in self._courses.items()}
+        return {partition: offset for partition, offset in offsets.items() if offset is not None}
 
     def committed(self, offsets: Mapping[Partition, int]) -> None:
         """These offsets are committed."""

@@ -66,6 +66,74 @@ def test_partitions_of_others_are_never_committable() -> None:
     assert progress.committable() == {}
 
 
+def test_nothing_from_a_held_message_on_is_committable_until_it_is_let_go() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    progress.delivered(P, 3)
+    hold = progress.hold(P, 5)
+    later = progress.hold(P, 7)
+    progress.delivered(P, 9)
+    progress.release({P: 10})
+    assert progress.committable() == {P: 5}
+    progress.committed({P: 5})
+    assert progress.committable() == {}
+    progress.let_go(hold)
+    assert progress.committable() == {P: 7}
+    progress.let_go(later)
+    assert progress.committable() == {P: 10}
+
+
+def test_a_held_first_message_leaves_nothing_to_commit() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    progress.hold(P, 3)
+    progress.delivered(P, 3)
+    progress.release({P: 4})
+    assert progress.committable() == {}
+
+
+def test_each_hold_of_one_message_counts() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    progress.delivered(P, 3)
+    one, two = progress.hold(P, 4), progress.hold(P, 4)
+    progress.delivered(P, 4)
+    progress.release({P: 5})
+    progress.let_go(one)
+    assert progress.committable() == {P: 4}
+    progress.let_go(two)
+    assert progress.committable() == {P: 5}
+
+
+def test_a_hold_of_an_earlier_assignment_neither_holds_nor_lets_go() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    before = progress.hold(P, 0)
+    progress.assign([P])
+    progress.delivered(P, 0)
+    held = progress.hold(P, 1)
+    progress.delivered(P, 1)
+    progress.release({P: 2})
+    progress.let_go(before)
+    assert progress.committable() == {P: 1}
+    progress.let_go(held)
+    assert progress.committable() == {P: 2}
+
+
+def test_a_frozen_partition_is_not_committable_until_it_is_assigned_anew() -> None:
+    progress = PartitionProgress()
+    progress.assign([P, Q])
+    for partition in (P, Q):
+        progress.delivered(partition, 0)
+    progress.freeze(P)
+    progress.release({P: 1, Q: 1})
+    assert progress.committable() == {Q: 1}
+    progress.assign([P])
+    progress.delivered(P, 0)
+    progress.release({P: 1})
+    assert progress.committable() == {P: 1, Q: 1}
+
+
 @given(
     offsets=st.lists(st.integers(0, 1000), min_size=1, unique=True).map(sorted),
     releases=st.lists(st.integers(0, 1002)),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Event, Thread
 from typing import Final, TypeAlias
 
-from kafka.errors import KafkaError
+from kafka.errors import FencedInstanceIdError, KafkaError
 
 from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import (
@@ -97,6 +97,7 @@ class KafkaSource:
         self._next_ends = 0.0
         self._connected_at = 0.0
         self._was_joined = False
+        self._was_replaced = False
 
     # What others call.
 
@@ -153,6 +154,8 @@ class KafkaSource:
             self._was_joined = False
             try:
                 self._session()
+            except FencedInstanceIdError:
+                self._stay_out()
             except Exception as error:  # noqa: BLE001  a client error of any kind must not end the source silently
                 self._complaints.complain(
                     "session",
@@ -164,6 +167,19 @@ class KafkaSource:
             self._rest(back_off)
             back_off = _BACK_OFF[0] if self._was_joined else min(2 * back_off, _BACK_OFF[1])
         self._stopped.set()
+
+    def _stay_out(self) -> None:
+        """Read nothing more: two processes of one name would throw each other out for ever, or count twice."""
+        _LOG.error(
+            "Another process has joined Kafka group %s as group_instance_id %s and reads in this one's place. This one "
+            "reads nothing more until it is restarted; give each replica a group_instance_id of its own.",
+            self._settings.group_id,
+            self._settings.group_instance_id,
+        )
+        self._up = False
+        self._apply(self._ownership.forget())
+        while not self._closing.is_set():
+            self._rest(_DELIVER)
 
     def _rest(self, seconds: float) -> None:
         """Wait before the next attempt, still handing the engine what it must know."""
@@ -192,6 +208,7 @@ class KafkaSource:
     def _turn(self, connection: KafkaConnection) -> None:
         messages = connection.poll(_POLL)
         self._last_poll_at = self._clock()
+        self._look_for_a_replacement(connection)
         rewound = self._follow_group(connection)
         taken = self._ownership.partitions - rewound
         valid = [message for message in messages if (message.topic, message.partition) in taken]
@@ -203,6 +220,13 @@ class KafkaSource:
         if time.monotonic() >= self._next_commit:
             self._commit(connection, _COMMIT)
         self._observe(connection)
+
+    def _look_for_a_replacement(self, connection: KafkaConnection) -> None:
+        """Raise FencedInstanceIdError where two polls agree: a join that just ends looks the same for a moment."""
+        replaced = connection.replaced
+        if replaced and self._was_replaced:
+            raise FencedInstanceIdError
+        self._was_replaced = replaced
 
     def _heed_stop(self) -> None:
         if self._stopping.is_set():
@@ -327,6 +351,8 @@ class KafkaSource:
             return
         try:
             connection.commit(offsets, timeout)
+        except FencedInstanceIdError:
+            raise
         except KafkaError as error:
             # A rebalance or a coordinator on the move; the next interval or the next owner takes it up.
             _LOG.debug("commit of %s failed: %s", offsets, error)

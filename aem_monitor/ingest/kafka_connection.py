@@ -83,6 +83,17 @@ class KafkaConnection:
             coordinator.request_rejoin()
 
     @property
+    def replaced(self) -> bool:
+        """Whether another process has joined the group under this one's ``group_instance_id``.
+
+        The client is told so at its next heartbeat, sends no more of them, and goes on fetching what is now the
+        other's without a word.
+        """
+        coordinator = self._consumer._coordinator  # noqa: SLF001  nothing public tells
+        static = coordinator.group_instance_id is not None
+        return static and coordinator.stable() and not coordinator._heartbeat_enabled  # noqa: SLF001
+
+    @property
     def connected(self) -> bool:
         """Whether a connection to some broker stands."""
         return any(

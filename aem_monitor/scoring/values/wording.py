@@ -167,14 +167,16 @@ _RULES: Final = tuple((re.compile(pattern), instead) for pattern, instead in _TA
 _YEAR_BEHIND: Final = re.compile(rf"\b(?P<p>{_IN_YEAR})(?P<join>,? (?:of |in )?){_OF_YEAR}\b(?! (?:ago|from))")
 _YEAR_BEFORE: Final = re.compile(rf"\b(?P<which>{WHICH}) year(?P<far>)(?:'?s|,)? (?:in |on )?(?P<p>{_IN_YEAR})\b")
 _WORTH: Final = re.compile(
-    rf"\b(?:wks?|yrs?|mos?|mths?|\d+(?:wk|yr|mo)s?|back|prior|before|out|away|after|today|tomorrow|tom+or+ow|to-morrow"
-    rf"|overmorrow|ago|this|calendar|half|quarter|year|years?'s|current|present|decade|nineteen|last|{_PART}|basis|ending"
-    r"|week|weeks|w\w*n?sday|thrusday|tu\w*day|saterday|\w*uary|\w+mber|ocotber|agust|mid-?way|half-?way|month|time|earlier|later|weekend"
-    r"|two thousands|\d{1,2}(?:st|nd|rd|th)-\d+(?:st|nd|rd|th)"
-    r"|\d:\d\d ?h(?:ou)?rs?|t\d\d:\d\d|\d{3,4} ?[ap]\.?m|noon|mid-?day|mid-?night|from|between|mid(?:morning|afternoon)"
-    r"|an? \w+ and"
-    r"|eve|\w+ish|springtime|summertime|wintertime)\b"
+    rf"\b(?:wks?|yrs?|mos?|mths?|\d+(?:wk|yr|mo)s?|tom+or+ow|to-morrow|{'|'.join(_MISSPELT)}|overmorrow|today|tomorrow"
+    rf"|ago|calendar|half|quarter|year|years?'s|current|decade|nineteen|last|basis|ending|week|weeks|month|weekend|eve"
+    rf"|(?:{_LENGTH}|{_SHORT_LENGTH}) (?:back|prior|before|out|away|after)|after next|earlier|later"
+    rf"|this (?:calendar|past|last|very|same|day|date|time)|present (?:calendar|day)"
+    rf"|(?:day|{WEEKDAY})(?:'s)? {_PART}|(?:from|between) (?:{_HOUR_WORD})|mid-?way|half-?way|two thousands"
+    r"|\d{1,2}(?:st|nd|rd|th)-\d+(?:st|nd|rd|th)|\d:\d\d ?h(?:ou)?rs?|t\d\d:\d\d|\d{3,4} ?[ap]\.?m|noon|mid-?day"
+    r"|mid-?night|mid(?:morning|afternoon)|an? (?:day|week|month|year|hour|minute) and|\d(?:st|nd|rd|th)?-?ish"
+    r"|springtime|summertime|wintertime)\b"
     rf"|(?:{MONTH}|{WEEKDAY})\.?(?:-|'?s\b)|\d/\d{{1,2}}(?:/\d+)?-|\d-\d\d/\d{{4}}|[.,]5 |(?:day|week|month|year)'s"
+    rf"|(?:yesterday|{WEEKDAY}) {_PART}|{WEEKDAY} from (?:now|today)"
 )
 """Cheap test that spares most texts the table."""
 

@@ -5,20 +5,17 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from threading import Event, Thread
 from typing import Final, TypeAlias
 
 from kafka.errors import FencedInstanceIdError, KafkaError
 
-from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import (
     Batch,
-    Decoded,
+    EngineInput,
     Partition,
     PartitionsAssigned,
     PartitionsRevoked,
-    Position,
     Submit,
 )
 from aem_monitor.ingest.causes import Refused
@@ -27,7 +24,9 @@ from aem_monitor.ingest.kafka_connection import KafkaConnection, Message
 from aem_monitor.ingest.kafka_group import Ownership, OwnershipChange
 from aem_monitor.ingest.kafka_losses import Losses
 from aem_monitor.ingest.kafka_message import decode_message
+from aem_monitor.ingest.kafka_poison import PassedOver, Poison
 from aem_monitor.ingest.kafka_progress import PartitionProgress
+from aem_monitor.ingest.kafka_reader import MessageReader
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
@@ -51,11 +50,13 @@ class KafkaSource:
     """Consumes OTLP messages in a consumer group and commits what the engine releases.
 
     Every message becomes a batch, also one without agent content or that cannot be decoded (then an empty one, and
-    ``count(cause, 1)`` is called), so that the engine sees all offsets in order and can release them. While the
-    engine's queue is full, partitions are paused and polling goes on: the membership is kept. An unreachable broker, a
-    missing topic or any error of the client is said once a minute and tried again with back-off, never raised.
+    ``count(cause, 1)`` is called), so that the engine sees all offsets in order and can release them. What cannot be
+    used goes to ``poison``, and no commit passes it before it is settled there. While the engine's queue is full, or
+    ``poison`` is stalled, partitions are paused and polling goes on: the membership is kept. So it is for good where
+    there was too much poison. An unreachable broker, a missing topic or any error of the client is said once a minute
+    and tried again with back-off, never raised.
 
-    ``submit`` and ``count`` are called from the source's thread. ``release`` may be called from any thread.
+    ``submit`` and ``count`` are called from the source's thread. ``release`` and ``take_back`` may be called from any.
     """
 
     name = "kafka"
@@ -67,13 +68,12 @@ class KafkaSource:
         keep: Prefilter,
         submit: Submit,
         count: Callable[[str, int], None],
+        poison: Poison | None = None,
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._topics = {topic.name: topic for topic in settings.topics}
-        self._limits = limits
-        self._keep = keep
         self._submit = submit
         self._count = count
         self._clock = clock
@@ -81,6 +81,16 @@ class KafkaSource:
         self._losses = Losses(lambda _: {}, lambda _: None)
         self._ownership = Ownership()
         self._complaints = Complaints(_LOG)
+        self._poison: Poison = poison or PassedOver()
+        self._reader = MessageReader(
+            self.name,
+            lambda message: decode_message(message.value, self._topics[message.topic], limits, keep),
+            self._poison,
+            self._progress,
+            count,
+            self._complaints,
+            clock,
+        )
         self._waiting: deque[_Waiting] = deque()
         self._paused: frozenset[Partition] = frozenset()
         self._stopping = Event()
@@ -104,6 +114,7 @@ class KafkaSource:
     def start(self) -> None:
         """Begin to consume. Raises ConfigError for a client setting that is not passed through."""
         self._settings.consumer_arguments()
+        self._poison.start()
         if importlib.util.find_spec("crc32c") is None:
             _LOG.warning("Package crc32c is missing: reading from Kafka is about twelve times slower; install it.")
         self._thread = Thread(target=self._run, name="kafka-source", daemon=True)
@@ -126,6 +137,14 @@ class KafkaSource:
     def release(self, offsets: Mapping[Partition, int]) -> None:
         """The engine needs nothing below these offsets any more; they are committed within the commit interval."""
         self._progress.release(offsets)
+
+    def take_back(self, item: EngineInput, error: str) -> None:
+        """The engine could not take an item in because of a defect; called before it is passed over."""
+        self._reader.take_back(item, error)
+
+    def problem(self) -> str | None:
+        """What keeps it from reading on, in a sentence, where that is neither brokers nor engine."""
+        return self._poison.problem()
 
     @property
     def servers(self) -> str:
@@ -166,6 +185,7 @@ class KafkaSource:
             self._apply(self._ownership.forget())
             self._rest(back_off)
             back_off = _BACK_OFF[0] if self._was_joined else min(2 * back_off, _BACK_OFF[1])
+        self._poison.close(_COMMIT)
         self._stopped.set()
 
     def _stay_out(self) -> None:
@@ -200,6 +220,7 @@ class KafkaSource:
         try:
             while not self._closing.is_set():
                 self._turn(connection)
+            self._poison.close(min(_COMMIT, max(0.5, self._close_by - time.monotonic())))
             self._commit(connection, min(_COMMIT, max(0.5, self._close_by - time.monotonic())))
         finally:
             left = self._close_by - time.monotonic() if self._closing.is_set() else _COMMIT
@@ -232,6 +253,8 @@ class KafkaSource:
         if self._stopping.is_set():
             self._waiting.clear()
             self._stopped.set()
+        elif self._poison.stopped:
+            self._waiting = deque(item for item in self._waiting if _partition(item) is None)
 
     def _follow_group(self, connection: KafkaConnection) -> frozenset[Partition]:
         """Act on what the group did during the last poll; returns partitions whose polled messages are not valid."""
@@ -266,6 +289,7 @@ class KafkaSource:
             self._waiting.append(PartitionsRevoked(self.name, tuple(sorted(change.lost))))
             self._progress.revoke(change.lost)
             self._losses.forget(change.lost)
+            self._poison.forget(change.lost)
             self._lag = {place: lag for place, lag in self._lag.items() if place not in change.lost}
             self._paused -= change.lost
         if change.gained:
@@ -282,7 +306,12 @@ class KafkaSource:
             if not isinstance(item, Batch | PartitionsRevoked | PartitionsAssigned):
                 if self._begins_again(item):
                     continue
-                item = self._waiting[0] = self._batch(item)
+                if self._poison.stalled:
+                    return
+                batch = self._batch(item)
+                if batch is None:
+                    return
+                item = self._waiting[0] = batch
             if isinstance(item, Batch) and item.position is not None:
                 # Before it is submitted: the engine may release it before this thread runs again.
                 self._progress.delivered(item.position.key, item.position.offset)
@@ -307,36 +336,18 @@ class KafkaSource:
             f"{message.offset}: the topic was created anew or has lost messages; reading on from there.",
         )
         self._progress.assign([place])
+        self._poison.forget([place])
         self._waiting.extendleft([PartitionsAssigned(self.name, (place,)), PartitionsRevoked(self.name, (place,))])
         return True
 
-    def _batch(self, message: Message) -> Batch:
-        position = Position(message.topic, message.partition, message.offset)
-        return Batch(
-            source=self.name,
-            sender=f"{message.topic}/{message.partition}",
-            decoded=self._decode(message),
-            received_at=self._clock(),
-            position=position,
-        )
-
-    def _decode(self, message: Message) -> Decoded:
-        size = len(message.value or b"")
-        try:
-            decoded = decode_message(message.value, self._topics[message.topic], self._limits, self._keep)
-            return replace(decoded, size=size)
-        except DecodeError as error:
-            cause, what = error.reason, str(error)
-        except Exception as error:  # noqa: BLE001  one message must never stop a partition for good
-            cause, what = Refused.INTERNAL, f"{type(error).__name__} while decoding"
-        self._count(str(cause), 1)
-        where = f"{message.topic}/{message.partition} at offset {message.offset}"
-        self._complaints.complain("message", f"Kafka message of {where} left out: {what}")
-        return Decoded(size=size)
+    def _batch(self, message: Message) -> Batch | None:
+        """What the engine is given for a message; None where no more may be read."""
+        return self._reader.batch(message)
 
     def _balance(self, connection: KafkaConnection) -> None:
         """Pause all partitions while something waits (or no more is wanted), resume them when nothing does."""
-        wanted = self._ownership.partitions if self._waiting or self._stopping.is_set() else frozenset()
+        held_back = self._waiting or self._stopping.is_set() or self._poison.stopped
+        wanted = self._ownership.partitions if held_back else frozenset()
         if not self._ownership.joined or wanted == self._paused:
             return
         connection.pause(wanted - self._paused)
@@ -365,7 +376,9 @@ class KafkaSource:
         missing = connection.missing_topics()
         if connected:
             self._connected_at = now
-        self._up = connected and self._ownership.joined and len(missing) < len(self._topics)
+        self._up = (
+            connected and self._ownership.joined and len(missing) < len(self._topics) and not self._poison.stopped
+        )
         if now - self._connected_at > _UNREACHABLE_AFTER:
             self._complaints.complain("session", f"Kafka at {self._settings.servers} does not answer; retrying.")
         elif connected and missing:

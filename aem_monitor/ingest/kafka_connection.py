@@ -21,12 +21,15 @@ from aem_monitor.ingest.kafka_settings import KafkaSettings
 
 
 class Message(Protocol):
-    """A record as kafka-python returns it."""
+    """A record as kafka-python returns it. ``timestamp`` in milliseconds."""
 
     topic: str
     partition: int
     offset: int
+    timestamp: int
+    key: bytes | None
     value: bytes | None
+    headers: Sequence[tuple[str, bytes | None]]
 
 
 def _places(partitions: Iterable[Partition]) -> list[Any]:

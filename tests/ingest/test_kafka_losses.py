@@ -17,7 +17,10 @@ class Record:
     offset: int
     partition: int = 0
     topic: str = "spans"
+    timestamp: int = 0
+    key: bytes | None = None
     value: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
 
 
 @dataclass

@@ -44,6 +44,7 @@ class GenerationMissed:
     """A connection whose next poll tells of a generation that was missed, and still returns what it had fetched."""
 
     connected = True
+    replaced = False
 
     def __init__(self) -> None:
         self.events = GroupEvents(lambda: 9)

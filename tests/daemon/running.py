@@ -43,6 +43,11 @@ class Running(Daemon):
         ingest = {"otlp_http": {"listen": self.otlp_address, "max_body": "1MiB"}, **configuration.pop("ingest", {})}
         super().__init__(folder, self.golden.parent, {"ingest": ingest, **configuration})
 
+    def start(self, *program: str) -> None:
+        """Start it and wait until spans can be sent: the metrics are served a moment before."""
+        super().start(*program)
+        eventually(lambda: not self.running or self.request(self.otlp_address, "/")[0], "the OTLP listener")
+
     def request(
         self, address: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> tuple[int, str]:

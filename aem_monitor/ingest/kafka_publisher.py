@@ -56,7 +56,8 @@ class Publisher(Generic[Tag]):
     """Writes records in the order given, acknowledged by all replicas in sync (``acks=all``, idempotent).
 
     What the client gives up, and what was on its way when it fails, is sent again by a new client: nothing is lost but
-    what brokers refuse for its size. ``put`` and ``poll`` belong to one thread, ``close`` to whoever comes after it.
+    what brokers refuse for its size: first in a batch with others, then by itself. ``put`` and ``poll`` belong to one
+    thread, ``close`` to whoever comes after it.
     """
 
     def __init__(
@@ -68,9 +69,12 @@ class Publisher(Generic[Tag]):
         self._most_bytes = most_bytes
         self._complaints = Complaints(_LOG)
         self._producer: Any = None
-        self._connection: Any = None
         self._waiting: deque[Record[Tag]] = deque()
         self._sent: dict[int, Record[Tag]] = {}
+        # Refused for their size, perhaps that of another record: kafka-python 3.0.12 takes it for a fatal error and
+        # answers so for every record that follows. Each is sent again by a new client, with nothing beside it.
+        self._suspected: deque[Record[Tag]] = deque()
+        self._alone: int | None = None
         self._number = 0
         self._answers: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
         self._size = 0
@@ -85,7 +89,7 @@ class Publisher(Generic[Tag]):
     @property
     def unacknowledged(self) -> int:
         """Records that no broker has confirmed."""
-        return len(self._waiting) + len(self._sent)
+        return len(self._waiting) + len(self._suspected) + len(self._sent)
 
     def put(self, record: Record[Tag]) -> None:
         """Take a record; it is on its way from the next ``poll`` on."""
@@ -95,7 +99,7 @@ class Publisher(Generic[Tag]):
     def poll(self) -> list[Outcome[Tag]]:
         """Send what waits, as far as brokers can be reached; returns what has been decided since the last call."""
         outcomes = self._decided()
-        if self._waiting and time.monotonic() >= self._retry_at:
+        if (self._waiting or self._suspected) and time.monotonic() >= self._retry_at:
             outcomes += self._send()
         self._complain()
         return outcomes
@@ -111,13 +115,15 @@ class Publisher(Generic[Tag]):
 
     def close(self, timeout: float) -> None:
         """End the client, within ``timeout`` seconds; what is still on its way may arrive or not."""
-        if self._producer is None:
+        producer, self._producer = self._producer, None
+        if producer is None:
             return
         with contextlib.suppress(KafkaError, OSError):
-            self._producer.close(timeout=timeout)
-        # Where records could not be delivered in time, the producer has not got as far as closing its client.
-        self._connection.close()
-        self._producer = self._connection = None
+            producer.close(timeout=timeout)
+        # Where records could not be delivered in time, the producer has not got as far as ending its thread, which
+        # closes the connections.
+        producer._sender.force_close()  # noqa: SLF001  nothing public does
+        producer._sender.join(_BOOTSTRAP_SECONDS)  # noqa: SLF001
 
     def _decided(self) -> list[Outcome[Tag]]:
         outcomes: list[Outcome[Tag]] = []
@@ -131,11 +137,12 @@ class Publisher(Generic[Tag]):
             if record is None:
                 # Of a client that was given up: the record has been sent again.
                 continue
-            if error is None or _too_large(error):
+            if error is None or (_too_large(error) and number == self._alone):
                 del self._sent[number]
                 outcomes.append(self._settled(record, refused=error is not None))
-            else:
-                failed = error
+            elif _too_large(error):
+                self._suspected.append(self._sent.pop(number))
+            failed = failed or error
         if failed is not None:
             self._begin_again(failed)
         return outcomes
@@ -144,29 +151,34 @@ class Publisher(Generic[Tag]):
         outcomes: list[Outcome[Tag]] = []
         try:
             producer = self._connected()
+            if self._suspected:
+                if not self._sent:
+                    self._send_one(producer, self._suspected)
+                    self._alone = self._number
+                return outcomes
             while self._waiting:
-                record = self._waiting[0]
                 try:
-                    future = producer.send(
-                        record.topic, record.value, record.key, list(record.headers), record.partition
-                    )
+                    self._send_one(producer, self._waiting)
                 except MessageSizeTooLargeError:
                     outcomes.append(self._settled(self._waiting.popleft(), refused=True))
-                    continue
-                self._waiting.popleft()
-                self._number += 1
-                self._sent[self._number] = record
-                future.add_both(self._answer(self._number))
         except Exception as error:  # noqa: BLE001  a client error of any kind must not end the process silently
             # Also where the topic is not there: the client has waited for it.
             self._retry_at = time.monotonic() + _RETRY_SECONDS
-            topic = self._waiting[0].topic if self._waiting else ""
+            topic = (self._suspected or self._waiting)[0].topic
             self._complaints.complain(
                 "send",
                 f"Kafka topic {topic} at {', '.join(self._servers)} cannot be written to "
                 f"({type(error).__name__}: {error}); retrying. It has to exist: it is never created.",
             )
         return outcomes
+
+    def _send_one(self, producer: Any, queue: deque[Record[Tag]]) -> None:
+        record = queue[0]
+        future = producer.send(record.topic, record.value, record.key, list(record.headers), record.partition)
+        queue.popleft()
+        self._number += 1
+        self._sent[self._number] = record
+        future.add_both(self._answer(self._number))
 
     def _connected(self) -> Any:
         if self._producer is not None:
@@ -201,7 +213,6 @@ class Publisher(Generic[Tag]):
             for opened in clients:
                 opened.close()
             raise
-        (self._connection,) = clients
         return self._producer
 
     def _answer(self, number: int) -> Callable[..., None]:
@@ -212,15 +223,16 @@ class Publisher(Generic[Tag]):
 
     def _begin_again(self, error: BaseException) -> None:
         """The client cannot go on (or has given up a record): all that is on its way is sent again by a new one."""
-        self._complaints.complain(
-            "client",
-            f"Kafka at {', '.join(self._servers)} did not take a message ({type(error).__name__}: {error}); "
-            f"{len(self._sent)} are sent again.",
-        )
+        if not _too_large(error):
+            self._retry_at = time.monotonic() + _RETRY_SECONDS
+            self._complaints.complain(
+                "client",
+                f"Kafka at {', '.join(self._servers)} did not take a message ({type(error).__name__}: {error}); "
+                f"{len(self._sent)} are sent again.",
+            )
         self.close(0.0)
         self._waiting.extendleft(reversed(self._sent.values()))
         self._sent.clear()
-        self._retry_at = time.monotonic() + _RETRY_SECONDS
 
     def _settled(self, record: Record[Tag], *, refused: bool) -> Outcome[Tag]:
         self._size -= len(record.value)

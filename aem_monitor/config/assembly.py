@@ -85,6 +85,12 @@ class Assembly(Section):
         description="Most conversations held; beyond it the oldest is scored as far as it goes (`partial`).",
     )
     max_traces: int = Field(100_000, gt=0, description="Most traces held, pending ones included.")
+    max_uncommitted: int = Field(
+        10_000_000,
+        gt=0,
+        description="Most offsets of a Kafka partition received since the one that its oldest unfinished run needs: "
+        "what is read again after a crash. Beyond it, that run is scored as far as it goes.",
+    )
     remembered_traces: int = Field(
         200_000, gt=0, description="Finished traces remembered, so that repeated spans are known."
     )

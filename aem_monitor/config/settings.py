@@ -119,6 +119,7 @@ def engine_settings(config: Config) -> EngineSettings:
         max_run_age=chosen.max_run_age,
         late_window=chosen.late_window,
         remembered_traces=chosen.remembered_traces,
+        max_uncommitted=chosen.max_uncommitted,
     )
 
 

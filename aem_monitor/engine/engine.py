@@ -6,6 +6,7 @@ as an argument. What traces mean is asked of the pure pipeline; only when to ask
 
 import logging
 import math
+from collections import deque
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +18,7 @@ from aem_monitor.engine.held import Held
 from aem_monitor.engine.intake import Intake
 from aem_monitor.engine.recorder import Recorder
 from aem_monitor.engine.remembered import Remembered
+from aem_monitor.engine.round import Round, Spent, never
 from aem_monitor.engine.runs import OpenConversation, RunState
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.engine.timing import Moment, Timing
@@ -41,10 +43,14 @@ _FORGET_SENDERS_SECONDS: Final = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is open, as of the last tick; made on the engine's thread and read from any."""
+    """What is open, as of the last tick; made on the engine's thread and read from any.
+
+    ``oldest_run`` is when the oldest of the ``runs`` was opened, in seconds of the engine's clock; 0 without any.
+    """
 
     conversations: int = 0
     runs: int = 0
+    oldest_run: float = 0.0
     pending_traces: int = 0
     bytes_held: int = 0
     event_ns: int = 0
@@ -65,6 +71,7 @@ class Engine:
         self._conversations = Conversations(self._held, pipeline, recorder, metrics, settings.max_conversations)
         self._bounds = Bounds(self._held, recorder, metrics)
         self._left_alone: Remembered[str] = Remembered(settings.max_conversations)
+        self._round: Round | None = None
         self.figures = Figures()
 
     # Input
@@ -117,42 +124,74 @@ class Engine:
 
     # Time
 
-    def tick(self, now: float) -> None:
-        """Look at what has changed, complete what is due, keep the bounds. Never raises for bad data or a bad store."""
-        self._watermark.prune(now, after=max(_FORGET_SENDERS_SECONDS, 10 * self._settings.wall_idle))
-        moment = Moment(now, self._watermark.event_now(now))
-        self._read_dirty()
-        for cell in self._held.cells:
-            if cell.due(now):
-                self._look_at(cell, moment)
-        self._expire_pending(now)
-        self._bounds.keep(self._settings, now)
+    def tick(self, now: float, spent: Spent = never) -> bool:
+        """Look at what has changed, complete what is due, keep the bounds. Never raises for bad data or a bad store.
+
+        Where ``spent`` says that this has taken long enough, it stops after a trace or a conversation and returns
+        False: the next call goes on there. What is taken in between belongs to the next round. While a bound is
+        exceeded nothing stops it: then making room comes before everything else.
+        """
+        if spent is never or self._bounds.exceeded(self._settings):
+            self._round, spent = None, never
+        going_on = self._round
+        current = going_on or self._begin(now)
+        done = self._go_on(current, spent)
+        self._round = None if done else current
+        if done:
+            self._expire_pending(current.moment.now)
+        if done and going_on is None:
+            # Otherwise something may have come that nobody has looked at: the next tick makes room, and first looks.
+            self._bounds.keep(self._settings, now)
         self._recorder.try_again()
         self.figures = Figures(
             conversations=sum(len(cell.conversations) for cell in self._held.cells),
             runs=self._held.runs.open_count(),
+            oldest_run=self._held.runs.oldest_open(),
             pending_traces=self._held.traces.pending_count,
             bytes_held=self._held.traces.size,
-            event_ns=moment.event_ns,
+            event_ns=current.moment.event_ns,
         )
+        return done
 
-    def _read_dirty(self) -> None:
-        for trace_id in sorted(self._held.dirty):
-            state = self._held.traces[trace_id]
-            if not state.spans:
-                # Log records that came before their spans.
-                continue
-            try:
-                state.reading = self._pipeline.read(state.all_spans(), list(state.logs.values()))
-            except Exception:  # noqa: BLE001 - logged and counted there
-                self._gave_up("trace", {trace_id})
-                continue
-            self._intake.count_unread_tools(state, state.reading.unread_tools)
-            if state.reading.has_turns:
-                self._held.traces.place(state, self._held.cells.place(trace_id, state.reading, state.cell))
-            elif state.earlier:
-                self._intake.report_known([trace_id])
-        self._held.dirty.clear()
+    def _begin(self, now: float) -> Round:
+        self._watermark.prune(now, after=max(_FORGET_SENDERS_SECONDS, 10 * self._settings.wall_idle))
+        return Round(Moment(now, self._watermark.event_now(now)), deque(sorted(self._held.dirty)))
+
+    def _go_on(self, current: Round, spent: Spent) -> bool:
+        """Do more of a round; whether that was the rest of it."""
+        while current.traces:
+            self._read(current.traces.popleft())
+            if spent():
+                return False
+        if current.cells is None:
+            current.cells = deque(self._held.cells)
+        while current.cells:
+            cell = current.cells.popleft()
+            if self._held.cells.get(cell.number) is cell and cell.due(current.moment.now):
+                self._look_at(cell, current.moment)
+                if spent():
+                    return not current.cells
+        return True
+
+    def _read(self, trace_id: str) -> None:
+        if trace_id not in self._held.dirty:
+            # It was given back with its partition.
+            return
+        self._held.dirty.discard(trace_id)
+        state = self._held.traces[trace_id]
+        if not state.spans:
+            # Log records that came before their spans.
+            return
+        try:
+            state.reading = self._pipeline.read(state.all_spans(), list(state.logs.values()))
+        except Exception:  # noqa: BLE001 - logged and counted there
+            self._gave_up("trace", {trace_id})
+            return
+        self._intake.count_unread_tools(state, state.reading.unread_tools)
+        if state.reading.has_turns:
+            self._held.traces.place(state, self._held.cells.place(trace_id, state.reading, state.cell))
+        elif state.earlier:
+            self._intake.report_known([trace_id])
 
     def _look_at(self, cell: Cell, moment: Moment) -> None:
         try:
@@ -203,9 +242,11 @@ class Engine:
         self._intake.report_known(
             [trace for state in states if state.stored_before for trace in state.run.trace_ids if trace not in own]
         )
+        # What has come for a trace since the round began still has to be read: it keeps its trace, and its offset.
+        unread = self._held.dirty
         self._held.unsettle(unfinished)
-        self._held.settle(settled - unfinished)
-        self._held.finish((over - needed) & cell.traces.keys())
+        self._held.settle(settled - unfinished - unread)
+        self._held.finish(((over - needed) & cell.traces.keys()) - unread)
         cell.look_at = look_at
 
     def _advance_run(self, opened: OpenConversation, at: int, moment: Moment) -> float:
@@ -278,7 +319,7 @@ class Engine:
             due = expires_at = self._timing.pending_expired(state.first_seen)
             if (trace_id in whole and not open_question) or state.is_known():
                 due = min(due, self._timing.left_alone(state.last_ns(), state.last_arrival, moment))
-            if due > moment.now:
+            if due > moment.now or trace_id in self._held.dirty:
                 next_due = min(next_due, due)
                 continue
             left.add(trace_id)
@@ -295,7 +336,8 @@ class Engine:
 
     def _expire_pending(self, now: float) -> None:
         """Traces without any turn may still become part of a run, for a while."""
-        old = self._held.traces.pending_opened_before(now - self._settings.pending_max_age)
+        waited = self._held.traces.pending_opened_before(now - self._settings.pending_max_age)
+        old = [trace_id for trace_id in waited if trace_id not in self._held.dirty]
         if old:
             self._metrics.counter("aem_monitor_pending_expired_total").inc(len(old))
             self._held.finish(old, "other")
@@ -328,6 +370,7 @@ class Engine:
 
     def reconfigure(self, pipeline: Pipeline, settings: EngineSettings, golden_tools: Collection[str]) -> None:
         """Use other settings and dialogs from now on; open conversations are looked at again with them."""
+        self._round = None
         self._pipeline = pipeline
         self._settings = settings
         self._timing = Timing(settings)

@@ -77,6 +77,20 @@ class OffsetTracker:
             self._held.pop(partition, None)
             self._changed.discard(partition)
 
+    def beyond(self, most: int) -> Mapping[Partition, int]:
+        """Kafka partitions of which more than ``most`` offsets have come since the one that was last released, with how
+        far they have come."""
+        return {
+            partition: following
+            for partition, following in self._next.items()
+            if partition[0] != JOURNAL and following - self._released.get(partition, following) > most
+        }
+
+    def holders(self, partition: Partition, below: int) -> list[str]:
+        """Traces that need an offset of the partition below this one, the lowest first."""
+        found = [(offset, trace_id) for trace_id, offset in self._held.get(partition, {}).items() if offset < below]
+        return [trace_id for _, trace_id in sorted(found) if trace_id != _ABANDONED]
+
     def partitions_of(self, trace_id: str) -> Collection[Partition]:
         """The partitions that the trace holds."""
         return self._of_trace.get(trace_id, ())

@@ -122,6 +122,10 @@ class RunBook:
         """Runs without a final verdict."""
         return sum(not state.is_final for state in self._by_id.values())
 
+    def oldest_open(self) -> float:
+        """When the oldest of them was opened; 0 without any."""
+        return min((state.opened_at for state in self._by_id.values() if not state.is_final), default=0.0)
+
 
 def same_play(run: Run, state: RunState) -> bool:
     """Whether a run, as it looks now, is the play that ``state`` stands for."""

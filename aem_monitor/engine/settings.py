@@ -10,7 +10,8 @@ class EngineSettings:
     ``idle`` and ``grace`` count in event time; a run also has to be silent for ``grace`` of wall time, so that a
     backlog that is read in seconds is not cut short. ``pending_*`` bound what has not become a run yet,
     ``max_conversations`` and ``max_traces`` what is held altogether. ``late_window`` is how long a final run is kept
-    for spans that come late.
+    for spans that come late. ``max_uncommitted`` is how many offsets of a Kafka partition may wait for its oldest
+    unfinished trace.
     """
 
     idle: float = 60.0
@@ -24,3 +25,4 @@ class EngineSettings:
     max_run_age: float = 6 * 3600.0
     late_window: float = 600.0
     remembered_traces: int = 200_000
+    max_uncommitted: int = 10_000_000

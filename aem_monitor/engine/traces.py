@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from itertools import takewhile
 from typing import Final, TypeAlias
 
 from aem_monitor.assembly import TraceReading
@@ -38,6 +39,7 @@ class TraceState:
     ``earlier`` are the runs that were final before this process first saw the trace. ``settled_ns`` is the end of what
     has been counted of the trace, while nothing in it is unfinished; ``reported`` how many of its spans were counted as
     late or as seen before, ``unread_tools`` how many as having definitions of tools that cannot be read, by cause.
+    ``reading`` is what was made of it when it was last read.
     """
 
     trace_id: str
@@ -62,7 +64,6 @@ class TraceState:
             return Added.DUPLICATE
         copies.append(span)
         self.size += size_of(span)
-        self.reading = None
         return Added.NEW if len(copies) == 1 else Added.ANOTHER_COPY
 
     def add_log(self, record: LogRecord) -> bool:
@@ -72,7 +73,6 @@ class TraceState:
             return False
         self.logs[key] = record
         self.size += _SPAN_BYTES + _size(record.body) + _sizes(record.attributes)
-        self.reading = None
         return True
 
     def last_ns(self) -> int:
@@ -168,6 +168,10 @@ class TraceBuffer:
                 break
             old.append(trace_id)
         return old
+
+    def opened_before(self, at: float) -> list[str]:
+        """All traces that were opened before ``at``."""
+        return [state.trace_id for state in takewhile(lambda state: state.first_seen < at, self._traces.values())]
 
     def pending(self) -> list[str]:
         """Pending traces, the ones opened first in front."""

@@ -5,9 +5,9 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final, Protocol, TypeAlias
 
+from aem_monitor.engine.round import Spent
 from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import Batch, EngineInput, Partition
 from aem_monitor.metrics.registry import Metrics
@@ -15,6 +15,8 @@ from aem_monitor.metrics.registry import Metrics
 _LOG = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 0.25
+_SLICE_SECONDS: Final = 0.25
+"""How long a tick may take before the queue has its turn: ten thousand new runs at once make one of 15 seconds."""
 _STORE_RETRY_SECONDS: Final = 1.0
 _STUCK_AFTER_SECONDS: Final = 60.0
 
@@ -34,8 +36,8 @@ class Work(Protocol):
     def pass_over(self, item: EngineInput) -> None:
         """The item cannot be taken in, now or ever: it is done with."""
 
-    def tick(self, now: float) -> None:
-        """Let time pass."""
+    def tick(self, now: float, spent: Spent) -> bool:
+        """Let time pass. It may stop when ``spent`` says so, and returns whether it came to its end."""
 
     def drain(self, now: float) -> None:
         """The process ends."""
@@ -82,7 +84,8 @@ class EngineThread:
     """Runs an engine. ``submit`` may be called from any thread, everything else from the one that owns the daemon.
 
     ``release`` is told which offsets have become free, on the engine's thread. While ``accepting`` says no, sources
-    are held back: their batches are refused as if the queue were full.
+    are held back: their batches are refused as if the queue were full. A tick that takes long is cut into slices, and
+    what waits in the queue is taken in between, for about as long: one does not starve the other.
     """
 
     def __init__(
@@ -103,6 +106,7 @@ class EngineThread:
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self._alive_at = time.monotonic()
+        self._unfinished = False
         metrics.gauge("aem_monitor_queue_capacity").set(capacity)
         metrics.watch("aem_monitor_queue_depth", lambda: [((), float(self._queue.qsize()))])
 
@@ -150,9 +154,11 @@ class EngineThread:
         next_tick = time.monotonic() + TICK_SECONDS
         while not (self._stopping.is_set() and self._queue.empty()):
             self._alive_at = time.monotonic()
-            wait = max(0.0, next_tick - self._alive_at)
-            with suppress(queue.Empty):
+            wait = 0.0 if self._unfinished else max(0.0, next_tick - self._alive_at)
+            try:
                 self._take(self._queue.get(timeout=wait) if wait else self._queue.get_nowait())
+            except queue.Empty:
+                next_tick = self._alive_at if self._unfinished else next_tick
             if time.monotonic() >= next_tick:
                 self._tick()
                 next_tick = time.monotonic() + TICK_SECONDS
@@ -184,7 +190,12 @@ class EngineThread:
 
     def _tick(self) -> None:
         began = time.perf_counter()
-        self._guarded("tick", self._engine.tick)
+        self._unfinished = False
+
+        def tick(now: float) -> None:
+            self._unfinished = not self._engine.tick(now, lambda: time.perf_counter() - began >= _SLICE_SECONDS)
+
+        self._guarded("tick", tick)
         self._release(self._engine.releasable())
         self._metrics.histogram("aem_monitor_engine_tick_seconds").observe(time.perf_counter() - began)
 

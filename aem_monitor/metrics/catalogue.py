@@ -298,7 +298,7 @@ _SELF: Final = (
         "aem_monitor_evicted_conversations_total",
         Kind.COUNTER,
         "Open conversations closed early at a bound; their runs are scored as far as they go and marked partial.",
-        (Label("cause", "which bound", ("conversations", "spans", "bytes", "age")),),
+        (Label("cause", "which bound", ("conversations", "spans", "bytes", "offsets", "age")),),
     ),
     Metric("aem_monitor_open_conversations", Kind.GAUGE, "Conversations that are not complete."),
     Metric("aem_monitor_open_runs", Kind.GAUGE, "Runs of golden dialogs without a final verdict."),

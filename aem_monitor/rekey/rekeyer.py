@@ -13,6 +13,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 from aem_monitor.assembly import TraceReading
 from aem_monitor.engine.offsets import OffsetTracker
 from aem_monitor.engine.remembered import Remembered
+from aem_monitor.engine.round import Spent, never
 from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Decoded, EngineInput, Partition, PartitionsRevoked, Position
 from aem_monitor.ingest.causes import Refused, Skipped
@@ -188,7 +189,7 @@ class Rekeyer:
 
     # Time
 
-    def tick(self, now: float) -> None:
+    def tick(self, now: float, spent: Spent = never) -> bool:  # noqa: ARG002  never much at once
         """Publish what names its conversation or has waited long enough; free what is done."""
         for trace_id in sorted(self._dirty):
             trace = self._traces.get(trace_id)
@@ -200,6 +201,7 @@ class Rekeyer:
             self._consider(trace, now, silent=True, given_up=trace.heard_at <= longest)
         self._keep_bounds(now)
         self._settle(now)
+        return True
 
     def _consider(self, trace: Trace, now: float, *, silent: bool = False, given_up: bool = False) -> None:
         """Publish a trace if its time has come.

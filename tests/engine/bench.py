@@ -132,6 +132,8 @@ class Bench:
     settings: EngineSettings = field(default_factory=EngineSettings)
     store: Store = field(default_factory=lambda: Store("sqlite://", "tests"))
     now: float = START + 20.0
+    sliced: bool = False
+    """Whether a tick is called again and again, and stops after each trace and each conversation."""
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(CollectorRegistry())
@@ -167,7 +169,15 @@ class Bench:
         self.engine.ingest(item, self.now)
 
     def tick(self) -> None:
-        self.engine.tick(self.now)
+        if not self.sliced:
+            self.engine.tick(self.now)
+            return
+        while not self.slice():
+            pass
+
+    def slice(self) -> bool:
+        """One step of a tick; whether it was the last."""
+        return self.engine.tick(self.now, lambda: True)
 
     def wait(self, seconds: float, step: float = 1.0) -> None:
         """Let time pass, with ticks on the way."""

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from aem_monitor.engine.settings import EngineSettings
-from tests.engine.bench import ASK, HELLO, SHOW, Bench, exchange, play, replayed
+from aem_monitor.model.span import LogRecord, Resource, Scope
+from tests.engine.bench import ASK, HELLO, SECOND, SHOW, START, Bench, exchange, play, replayed
 
 
 def test_too_many_conversations_evict_other_traffic_before_canaries() -> None:
@@ -109,3 +110,51 @@ def test_a_crowd_without_conversation_ids_is_assembled_now_and_then_and_hides_no
     assert bench.results() == replayed(bench.pipeline, spans)
     assert bench.results()
     assert bench.counter("aem_monitor_unrecognised_conversations_total", outcome="none") >= 500
+
+
+def test_a_run_that_too_many_offsets_wait_for_is_scored_as_far_as_it_goes() -> None:
+    bench = Bench(settings=EngineSettings(max_uncommitted=20))
+    bench.feed(exchange(ASK, "canary", 0), offset=0)
+    bench.feed(exchange(ASK, "elsewhere", 0), offset=0, partition=1)
+    for offset in range(1, 21):
+        bench.feed(exchange(HELLO, f"customer-{offset}", 1 + offset / 10), offset=offset)
+    bench.wait(35)
+    assert bench.results() == []
+    assert bench.releasable() == {0: 0, 1: 0}
+    bench.feed(exchange(HELLO, "one more", 3), offset=21)
+    bench.wait(1)
+    (result,) = bench.results()
+    assert (result.conversation_id, result.partial) == ("canary", True)
+    assert bench.counter("aem_monitor_evicted_conversations_total", cause="offsets") == 1
+    assert bench.releasable()[0] > 0
+    assert bench.engine.figures.runs == 1, "another partition has not come far"
+
+
+def test_a_log_record_without_its_span_that_too_many_offsets_wait_for_is_dropped() -> None:
+    record = LogRecord("a" * 32, "b" * 16, START * SECOND, "x", "text", {}, Resource(), Scope())
+    bench = Bench(settings=EngineSettings(max_uncommitted=20))
+    bench.feed([], [record], offset=0)
+    bench.tick()
+    assert bench.releasable() == {0: 0}
+    bench.feed(exchange(HELLO, "x", 1), offset=19)
+    bench.tick()
+    assert bench.counter("aem_monitor_pending_expired_total") == 0
+    bench.feed(exchange(HELLO, "y", 1), offset=20)
+    bench.tick()
+    assert bench.counter("aem_monitor_pending_expired_total") == 1
+    assert bench.releasable() == {0: 19}
+
+
+def test_a_trace_in_which_one_run_follows_the_other_is_not_held_for_ever() -> None:
+    """The trace of a driver that never stops: each of its runs ends, but there is always an open one."""
+    trace = "7" * 32
+    bench = Bench(settings=EngineSettings(max_run_age=300, pending_max_age=60, grace=2))
+    for number in range(30):
+        bench.feed(exchange(ASK, f"c-{number}", 20 * number, trace=trace), offset=2 * number)
+        bench.wait(10)
+        if number:
+            bench.feed(exchange(SHOW, f"c-{number - 1}", 20 * number + 10, trace=trace), offset=2 * number + 1)
+        bench.wait(10)
+    assert bench.counter("aem_monitor_evicted_conversations_total", cause="age") >= 1
+    assert bench.releasable()[0] > 20
+    assert len(bench.results()) >= 25

@@ -54,7 +54,8 @@ def _live(bench: Bench, batches: Sequence[Sequence[Span | LogRecord]], tick_afte
 
 def _compare(pipeline: Pipeline, spans: Sequence[Span], logs: Sequence[LogRecord], data: st.DataObject) -> None:
     expected = replayed(pipeline, spans, logs)
-    bench = Bench(pipeline, now=max(span.end_ns for span in spans) / 1e9 + 1)
+    sliced = data.draw(st.booleans(), label="sliced")
+    bench = Bench(pipeline, now=max(span.end_ns for span in spans) / 1e9 + 1, sliced=sliced)
     items: list[Span | LogRecord] = [*spans, *logs]
     repeated = data.draw(st.lists(st.sampled_from(range(len(items))), max_size=5), label="repeated")
     arrival = data.draw(st.permutations([*range(len(items)), *repeated]), label="arrival")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
+from aem_monitor.engine.round import Spent
 from aem_monitor.engine.worker import EngineThread
 from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import Batch, Decoded, EngineInput, Partition, PartitionsRevoked, Position
@@ -24,6 +25,7 @@ class FakeEngine:
         self.steps: list[str] = []
         self.ingesting: Callable[[EngineInput], None] = lambda _: None
         self.ticking: Callable[[], None] = lambda: None
+        self.slices = 0
 
     def ingest(self, item: EngineInput, now: float) -> None:
         assert now > 0
@@ -36,10 +38,12 @@ class FakeEngine:
     def pass_over(self, item: EngineInput) -> None:
         self.passed_over.append(item)
 
-    def tick(self, now: float) -> None:
+    def tick(self, now: float, spent: Spent) -> bool:
         assert now > 0
         self.steps.append("tick")
         self.ticking()
+        self.slices = max(0, self.slices - 1)
+        return self.slices == 0
 
     def drain(self, now: float) -> None:
         assert now > 0
@@ -217,3 +221,16 @@ def test_an_idle_engine_only_ticks(setting: Setting) -> None:
     eventually(lambda: len(setting.engine.steps) >= 2)
     time.sleep(0.5)
     assert len(setting.engine.steps) < 50, "no busy loop"
+
+
+def test_a_tick_that_is_not_done_goes_on_at_once_and_what_waits_is_taken_in_between(setting: Setting) -> None:
+    order: list[str] = []
+    setting.engine.ticking = lambda: order.append("slice")
+    setting.engine.ingesting = lambda _: order.append("batch")
+    setting.engine.slices = 10**9
+    setting.worker.start()
+    eventually(lambda: order[-2:] == ["slice", "slice"])
+    assert setting.worker.submit(batch(), 5.0)
+    eventually(lambda: "batch" in order)
+    eventually(lambda: order[-1] == "slice")
+    setting.engine.slices = 0

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from aem_monitor.config.section import Section
-from aem_monitor.config.units import Duration, Size
+from aem_monitor.config.section import Listener, Section
+from aem_monitor.config.units import Address, Duration, ListenAddress, Size
 from aem_monitor.validation import KeyFaultError
 
 
@@ -25,10 +25,13 @@ class RekeyTopic(Section):
     )
 
 
-class Rekey(Section):
+class Rekey(Listener):
     """`aem-monitor rekey`, a process of its own that publishes spans again, keyed by conversation. Brokers, client and
     the bounds of reading are those of `ingest.kafka` and `ingest.limits`; see [scale-out.md](scale-out.md)."""
 
+    listen: ListenAddress = Field(
+        Address("127.0.0.1", 21466), description="Address of its `/metrics`, `/-/healthy` and `/-/ready`."
+    )
     group_id: str = Field(
         "aem-monitor-rekey", min_length=1, description="Consumer group of `rekey`, not the monitor's."
     )

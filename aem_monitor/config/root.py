@@ -166,6 +166,7 @@ class Config(Section):
         listeners: list[tuple[tuple[str, ...], Address]] = [
             (("metrics", "listen"), self.metrics.listen),
             (("admin", "listen"), self.admin.listen),
+            (("rekey", "listen"), self.rekey.listen),
         ]
         if self.ingest.otlp_http.enabled:
             listeners.insert(0, (("ingest", "otlp_http", "listen"), self.ingest.otlp_http.listen))

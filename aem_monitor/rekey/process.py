@@ -56,9 +56,9 @@ class RekeyProcess:
             accepting=lambda: not self._publisher.full,
         )
         self._source = CuttingSource(kafka, bounds, keep, self._worker.submit, self._refused)
-        listen = config.metrics.listen
+        listen = config.rekey.listen
         self.metrics_listener = HttpListener(
-            metrics_app(self.metrics.registry, self.problems), listen.host, listen.port, "metrics.listen"
+            metrics_app(self.metrics.registry, self.problems), listen.host, listen.port, "rekey.listen"
         )
 
     def start(self) -> None:

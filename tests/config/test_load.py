@@ -58,6 +58,10 @@ MESSAGES: dict[str, list[str]] = {
     "no-such-port.yaml": ["2: admin.listen: port 70000 is over 65535"],
     "number-as-text.yaml": ["3: ingest.queue.batches: must be a valid integer, not '256'"],
     "port-taken-twice.yaml": ["4: admin.listen: 127.0.0.1:4318 is already taken by ingest.otlp_http.listen"],
+    "rekey-mixes-signals.yaml": ["4: rekey.topics[1].to: topic 'by-conversation' is given traces and logs; write them"],
+    "rekey-reads-what-it-writes.yaml": ["3: rekey.topics[0].to: topic 'by-conversation' is read as well"],
+    "rekey-topic-listed-twice.yaml": ["4: rekey.topics[1].name: topic 'spans' is listed twice; keep one"],
+    "rekey-waits-too-short.yaml": ["3: rekey.wait_without_id: must not be shorter than wait"],
     "sasl-without-mechanism.yaml": ["5: ingest.kafka.client.security_protocol: SASL_SSL needs sasl_mechanism"],
     "secret-in-file-and-inline.yaml": [
         "7: ingest.kafka.client.sasl_plain_password: is given here and by sasl_plain_password_file"

@@ -63,6 +63,7 @@ class Rekey:
         document = {
             "ingest": {"kafka": kafka},
             "rekey": {
+                "listen": address,
                 "group_id": self.group,
                 "topics": [{"name": self.topic, "to": self.target}],
                 "wait": "1s",
@@ -70,7 +71,6 @@ class Rekey:
                 **self._section,
                 **section,
             },
-            "metrics": {"listen": address},
         }
         config = self._folder / f"{name}.yaml"
         config.write_text(json.dumps(document))

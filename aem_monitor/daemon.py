@@ -40,8 +40,9 @@ from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.journalling import Journalling
-from aem_monitor.metrics.registry import Metrics, Readings
+from aem_monitor.metrics.registry import Metrics
 from aem_monitor.pipeline import Pipeline
+from aem_monitor.readings import Correlations, Expected, watch_engine, watch_sources
 from aem_monitor.restart import Started
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.store.store import Store
@@ -101,6 +102,7 @@ class Daemon:
         self.metrics = Metrics(CollectorRegistry(), config.metrics.max_label_values)
         self.metrics.add_collector("process", ProcessCollector(registry=None))
         self.store = Store(config.store.url, replica, keeping(config))
+        self._correlations, self._expected = Correlations(self.store), Expected()
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
         pipeline = self._pipeline(config, self._dialogs)
@@ -273,6 +275,7 @@ class Daemon:
             return ReloadResult(ok=True, message=message)
 
     def _loaded(self) -> None:
+        self._expected.use(self._dialogs)
         self.metrics.gauge("aem_monitor_config_last_reload_successful").set(1)
         self.metrics.gauge("aem_monitor_config_last_reload_success_timestamp_seconds").set(time.time())
         drafts = sum(dialog.draft for dialog in self._dialogs)
@@ -318,32 +321,14 @@ class Daemon:
         return self._store_problem
 
     def _watch(self) -> None:
-        self.metrics.watch("aem_monitor_source_up", self._sources_up)
-        self.metrics.watch("aem_monitor_kafka_consumer_lag", self._lag)
-        self.metrics.watch("aem_monitor_open_conversations", lambda: [((), self._engine.figures.conversations)])
-        self.metrics.watch("aem_monitor_open_runs", lambda: [((), self._engine.figures.runs)])
-        self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._engine.figures.pending_traces)])
-        self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._engine.figures.bytes_held)])
-        self.metrics.watch("aem_monitor_watermark_timestamp_seconds", self._event_time)
+        watch_engine(self.metrics, self._engine)
+        watch_sources(self.metrics, self.sources)
+        self._correlations.watch(self.metrics)
+        self.metrics.watch("aem_dialog_loaded_timestamp_seconds", self._expected.loaded)
 
     def _clock_jumped(self, seconds: float) -> None:
         direction = "forward" if seconds > 0 else "back"
         self.metrics.counter("aem_monitor_clock_jumps_total", direction=direction).inc()
-
-    def _event_time(self) -> Readings:
-        reached = self._engine.figures.event_ns
-        return [((), reached / 1e9)] if reached else []
-
-    def _sources_up(self) -> Readings:
-        return [((("source", source.name),), float(source.up)) for source in self.sources]
-
-    def _lag(self) -> Readings:
-        return [
-            ((("topic", topic), ("partition", str(partition))), float(lag))
-            for source in self.sources
-            if isinstance(source, KafkaSource)
-            for (topic, partition), lag in source.lag().items()
-        ]
 
     def _restore(self) -> None:
         last_seen = self.store.last_seen()
@@ -375,11 +360,12 @@ class Daemon:
         return count
 
     def _keep_house(self) -> None:
-        """Once a while: what other processes counted under this replica's name, and retention."""
+        """Once a while: what other processes counted under this replica's name, correlations, and retention."""
         retained_at = time.monotonic()
         while not self._stopping.wait(_REFRESH_EVERY):
             try:
                 self._count_rescores()
+                self._correlations.refresh()
                 if time.monotonic() - retained_at >= _RETENTION_EVERY:
                     retained_at = time.monotonic()
                     self._retain(time.time())

@@ -71,8 +71,8 @@ def pearson(scores: Scores, labels: Labels) -> float | None:
     return _correlation(scores, labels.astype(np.float64))
 
 
-def spearman(scores: Scores, labels: Labels) -> float | None:
-    """Correlation of the ranks, ties averaged."""
+def spearman(scores: Scores, labels: Labels | Scores) -> float | None:
+    """Correlation of the ranks, ties averaged (Spearman 1904)."""
     return _correlation(ranks(scores), ranks(labels.astype(np.float64)))
 
 

@@ -148,7 +148,7 @@ class Recorder:
         result = state.provisional
         assert result is not None
         assert result.run_id == state.run_id
-        admitted = self._metrics.admit(increments(result, self._golden_tools))
+        admitted = self._metrics.admit(increments(result, self._golden_tools, state.run.exchange_latencies))
         try:
             fresh = self._store.record_final(result, admitted, self._wall(now), positions, self._packed(state.run))
         except StoreError as error:

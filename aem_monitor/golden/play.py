@@ -72,6 +72,13 @@ class Run:
         """The conversation as if this play were all of it."""
         return replace(self.conversation, exchanges=self.live)
 
+    @property
+    def exchange_latencies(self) -> tuple[tuple[float, str | None], ...]:
+        """Of each exchange the seconds from the agent's first span to the end of its reply, and its first trace."""
+        return tuple(
+            (max(0, item.end_ns - item.start_ns) / 1e9, next(iter(item.trace_ids), None)) for item in self.live
+        )
+
     def on(self, path: Dialog) -> "Run":
         """The same play, beside another path of the dialog: its user turns are the same, so the exchanges are too."""
         exchanges = tuple(replace(played, golden=path.exchanges[played.index]) for played in self.exchanges)

@@ -99,7 +99,18 @@ _CHAIN = Label("chain_length", "number of golden action turns in the exchange", 
 _SOURCE = Label("source", "input", ("otlp_http", "otlp_grpc", "kafka", "file"))
 _RUN_RESULT = Label("result", "result of the run", RUN_RESULTS)
 
+INCOMPLETE_CAUSES: Final = ("unfinished", "partial")
+
+MIN_CORRELATED: Final = 30
+"""Fewest runs that a rank correlation is given for: the standard error of none at all is then 1 / sqrt(29) = 0.19."""
+
+CORRELATED_RUNS: Final = 5000
+"""Most runs, newest first, that rank correlations are computed from; reading them takes some 0.1 s a minute."""
+
+CORRELATED_DAYS: Final = 7
+
 LATENCY_BUCKETS: Final = (0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+TURN_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 _FAST_BUCKETS: Final = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
 _QUALITY: Final = (
@@ -185,6 +196,22 @@ _QUALITY: Final = (
         stored=True,
     ),
     Metric(
+        "aem_exchange_latency_seconds",
+        Kind.HISTOGRAM,
+        "Latency of the exchanges of final runs: first agent span to end of reply.",
+        (_AGENT, _RELEASE),
+        buckets=LATENCY_BUCKETS,
+        stored=True,
+    ),
+    Metric(
+        "aem_turn_latency_seconds",
+        Kind.HISTOGRAM,
+        "Latency of turns of final runs: of a tool turn its call, of a response turn user message to reply.",
+        (_AGENT, _RELEASE, Label("kind", "what the turn is", _values(TurnKind))),
+        buckets=TURN_BUCKETS,
+        stored=True,
+    ),
+    Metric(
         "aem_latency_correctness_count_total",
         Kind.COUNTER,
         "Runs with both an accumulated latency x (seconds) and a success rate y: n of their correlation.",
@@ -227,6 +254,35 @@ _QUALITY: Final = (
         stored=True,
     ),
     Metric(
+        "aem_latency_correctness_spearman",
+        Kind.GAUGE,
+        f"Rank correlation of accumulated latency and success rate over the newest {CORRELATED_RUNS:,} final runs "
+        f"of {CORRELATED_DAYS} days in the store. Absent under {MIN_CORRELATED} runs, and where one of the two does "
+        "not vary.",
+        (_AGENT, _RELEASE),
+    ),
+    Metric(
+        "aem_latency_correctness_spearman_samples",
+        Kind.GAUGE,
+        "Runs that aem_latency_correctness_spearman is computed from, or would be.",
+        (_AGENT, _RELEASE),
+    ),
+    Metric(
+        "aem_recovered_turns_total",
+        Kind.COUNTER,
+        "Turns of final runs whose judged call followed an attempt that failed.",
+        (_AGENT, _RELEASE, _TOOL),
+        stored=True,
+    ),
+    Metric(
+        "aem_incomplete_runs_total",
+        Kind.COUNTER,
+        "Final runs that ended before all was seen. partial: closed early at a bound of the monitor; "
+        "unfinished: an expected exchange did not come, or spans of one are missing.",
+        (_AGENT, _RELEASE, Label("cause", "why", INCOMPLETE_CAUSES)),
+        stored=True,
+    ),
+    Metric(
         "aem_verdict_revisions_total",
         Kind.COUNTER,
         "Final verdicts that changed afterwards; a revision is never counted as a run.",
@@ -244,6 +300,13 @@ _QUALITY: Final = (
         "aem_dialog_last_run_timestamp_seconds",
         Kind.GAUGE,
         "End of the latest final run of a golden dialog.",
+        (_DIALOG,),
+    ),
+    Metric(
+        "aem_dialog_loaded_timestamp_seconds",
+        Kind.GAUGE,
+        "When this process first loaded a reviewed golden dialog that it has loaded now: what should run, beside "
+        "aem_dialog_last_run_timestamp_seconds, which says what ran.",
         (_DIALOG,),
     ),
     Metric(

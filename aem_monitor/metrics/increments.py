@@ -1,11 +1,11 @@
 """What one final run adds to the counters. Pure: the same list goes to the store and to the registry."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
-from aem_monitor.metrics.catalogue import CATALOGUE, OTHER, ROOT_REASONS, RUN_RESULTS
+from aem_monitor.metrics.catalogue import CATALOGUE, INCOMPLETE_CAUSES, OTHER, ROOT_REASONS, RUN_RESULTS
 from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import (
     UNKNOWN,
@@ -18,6 +18,9 @@ from aem_monitor.model.verdict import (
     TurnKind,
     TurnVerdict,
 )
+
+ExchangeLatency: TypeAlias = tuple[float, str | None]
+"""Seconds, and the id of a trace in which they passed."""
 
 _EXTRA: Final = (MismatchDetail.UNEXPECTED_CALL, MismatchDetail.FORBIDDEN_CALL)
 
@@ -41,20 +44,28 @@ _SUBMETRICS_OF_KIND: Final = {
 }
 
 
-def increments(result: RunResult, golden_tools: Collection[str]) -> list[Increment]:
+def increments(
+    result: RunResult, golden_tools: Collection[str], exchanges: Sequence[ExchangeLatency] = ()
+) -> list[Increment]:
     """All that a final run adds.
 
     Args:
         result: the run, final.
         golden_tools: every tool id that a loaded golden dialog names; an unexpected call of another tool is counted
             under ``other``, because an agent may invent tool names without end.
+        exchanges: latency in seconds of each exchange of the run, with a trace of it.
 
     A draft adds to ``aem_draft_runs_total`` and nothing else. Turns are counted under their own release and model,
     runs under the run's (``mixed`` where turns differ); what the spans do not carry is ``unknown``.
     """
     if result.draft:
         return [_counter("aem_draft_runs_total", dialog=result.dialog, result=run_outcome(result))]
-    return [*_run(result), *(one for turn in result.turns for one in _turn(result, turn, golden_tools))]
+    turns = (one for turn in result.turns for one in _turn(result, turn, golden_tools))
+    per_release = {"agent": result.agent, "release": result.release or UNKNOWN}
+    latencies = (
+        _observed("aem_exchange_latency_seconds", latency, trace_id, **per_release) for latency, trace_id in exchanges
+    )
+    return [*_run(result), *turns, *(one for one in latencies if one is not None)]
 
 
 def zeros(agent: str, release: str | None, model: str | None, dialog: str, tools: Collection[str]) -> list[Increment]:
@@ -85,8 +96,12 @@ def zeros(agent: str, release: str | None, model: str | None, dialog: str, tools
     series += [_zero("aem_tool_errors_total", tool=tool) for tool in sorted(tools)]
     per_release = {"agent": agent, "release": subject["release"]}
     series.append(_zero("aem_another_path_runs_total", **per_release, dialog=dialog))
+    series += [_zero("aem_recovered_turns_total", **per_release, tool=tool) for tool in sorted(tools)]
+    series += [_zero("aem_incomplete_runs_total", **per_release, cause=cause) for cause in INCOMPLETE_CAUSES]
     series += [_zero(name, **per_release) for name in _moments(0.0, 0.0)]
     # Without a bucket it is no observation, only the series.
+    series.append(_zero("aem_exchange_latency_seconds", **per_release))
+    series += [_zero("aem_turn_latency_seconds", **per_release, kind=kind.value) for kind in TurnKind]
     series += [_zero("aem_run_latency_seconds", **per_release, result=value) for value in RUN_RESULTS]
     return series
 
@@ -114,15 +129,23 @@ def _run(result: RunResult) -> Iterator[Increment]:
     yield _counter("aem_runs_total", agent=agent, release=release, model=model, dialog=result.dialog, result=outcome)
     if result.another_path:
         yield _counter("aem_another_path_runs_total", agent=agent, release=release, dialog=result.dialog)
-    latency = result.latency_seconds
-    if latency is None or not math.isfinite(latency) or latency < 0:
+    if result.partial or not result.complete:
+        cause = "partial" if result.partial else "unfinished"
+        yield _counter("aem_incomplete_runs_total", agent=agent, release=release, cause=cause)
+    observed = _observed(
+        "aem_run_latency_seconds",
+        result.latency_seconds,
+        _first_trace(result),
+        agent=agent,
+        release=release,
+        result=outcome,
+    )
+    if observed is None:
         return
-    histogram = CATALOGUE["aem_run_latency_seconds"]
-    labels = histogram.label_set(agent=agent, release=release, result=outcome)
-    yield Increment(histogram.name, labels, latency, histogram.bucket(latency), _first_trace(result))
+    yield observed
     if result.success_rate is None:
         return
-    for name, amount in _moments(latency, result.success_rate).items():
+    for name, amount in _moments(observed.value, result.success_rate).items():
         yield replace(_counter(name, agent=agent, release=release), value=amount)
 
 
@@ -153,6 +176,15 @@ def _turn(result: RunResult, turn: TurnVerdict, golden_tools: Collection[str]) -
     )
     for submetric, value in submetric_results(turn).items():
         yield _counter("aem_submetric_results_total", **subject, submetric=submetric, result=value)
+    per_release = {"agent": result.agent, "release": subject["release"]}
+    trace_id = turn.trace_id or next(iter(result.trace_ids), None)
+    observed = _observed(
+        "aem_turn_latency_seconds", turn.latency_seconds, trace_id, **per_release, kind=turn.kind.value
+    )
+    if observed is not None:
+        yield observed
+    if turn.recovered:
+        yield _counter("aem_recovered_turns_total", **per_release, tool=turn.tool or OTHER)
     if turn.success is None:
         cause = turn.not_scored or NotScored.UNDETERMINED
         yield _counter("aem_not_scored_total", agent=result.agent, cause=cause.value)
@@ -166,7 +198,7 @@ def _turn(result: RunResult, turn: TurnVerdict, golden_tools: Collection[str]) -
             detail=turn.detail.value if turn.detail else "",
             tool=_tool(turn, golden_tools),
         )
-        yield Increment(metric.name, labels, trace_id=turn.trace_id or next(iter(result.trace_ids), None))
+        yield Increment(metric.name, labels, trace_id=trace_id)
 
 
 def _turn_result(turn: TurnVerdict) -> str:
@@ -237,6 +269,14 @@ def _first_trace(result: RunResult) -> str | None:
 
 def _counter(name: str, /, **labels: str) -> Increment:
     return Increment(name, CATALOGUE[name].label_set(**labels))
+
+
+def _observed(name: str, latency: float | None, trace_id: str | None, /, **labels: str) -> Increment | None:
+    """One latency in its bucket; None for one that a broken clock or a missing span made no latency."""
+    if latency is None or not math.isfinite(latency) or latency < 0:
+        return None
+    histogram = CATALOGUE[name]
+    return Increment(name, histogram.label_set(**labels), latency, histogram.bucket(latency), trace_id)
 
 
 def _zero(name: str, /, **labels: str) -> Increment:

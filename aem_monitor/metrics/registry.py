@@ -25,8 +25,11 @@ from aem_monitor.model.increment import Increment, Labels, Total
 
 Series: TypeAlias = Counter | Gauge | Histogram
 
-Readings: TypeAlias = Iterable[tuple[Labels, float]]
-"""What a watched gauge reads at the moment of a scrape: labels and value."""
+Reading: TypeAlias = tuple[Labels, float]
+"""Labels and value of one series."""
+
+Readings: TypeAlias = Iterable[Reading]
+"""What a watched gauge reads at the moment of a scrape."""
 
 S = TypeVar("S", Counter, Gauge, Histogram)
 

@@ -1,6 +1,7 @@
 """Runs read back: the latest revision of each, with its turns."""
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -11,7 +12,7 @@ from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
 from aem_monitor.store.conversations import unpack
-from aem_monitor.store.records import MAX_PAGE, KeptConversation, RunFilter, StoredPlay, StoredRun
+from aem_monitor.store.records import MAX_PAGE, KeptConversation, LatencyOfRun, RunFilter, StoredPlay, StoredRun
 from aem_monitor.store.rows import text_column
 
 _CHUNK: Final = 400
@@ -82,6 +83,24 @@ def load_runs(connection: Connection, wanted: RunFilter, *conditions: ColumnElem
         .limit(max(0, min(wanted.limit, MAX_PAGE)))
     )
     return _with_turns(connection, connection.execute(query).all())
+
+
+def load_latencies(connection: Connection, since: float, limit: int) -> list[LatencyOfRun]:
+    """Of the newest final runs of reviewed dialogs that have both: accumulated latency and success rate."""
+    runs = schema.runs.c
+    query = (
+        select(runs.agent, runs.release, runs.success_rate, runs.result)
+        .where(runs.latest.is_(True), runs.final_at >= since, runs.draft.is_(False), runs.success_rate.is_not(None))
+        .order_by(runs.final_at.desc(), runs.run_id.desc())
+        .limit(limit)
+    )
+    # The latency has no column of its own; a run's text without its turns is short.
+    found = [(row, json.loads(row.result).get("latency_seconds")) for row in connection.execute(query)]
+    return [
+        LatencyOfRun(row.agent, row.release, float(latency), row.success_rate)
+        for row, latency in found
+        if isinstance(latency, int | float) and 0 <= latency < math.inf
+    ]
 
 
 def load_history(connection: Connection, run_id: str) -> list[StoredRun]:

@@ -85,6 +85,16 @@ class ReleaseSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class LatencyOfRun:
+    """Accumulated latency (seconds) and success rate of a final run."""
+
+    agent: str
+    release: str | None
+    latency_seconds: float
+    success_rate: float
+
+
+@dataclass(frozen=True, slots=True)
 class KeptConversation:
     """The conversation of a run, redaction marks included; None: it was too large to be kept. ``size`` in bytes of
     JSON."""

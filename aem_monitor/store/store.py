@@ -20,6 +20,7 @@ from aem_monitor.store.queries import (
     load_conversations,
     load_doubtful,
     load_history,
+    load_latencies,
     load_plays,
     load_plays_of_traces,
     load_provisional,
@@ -29,6 +30,7 @@ from aem_monitor.store.queries import (
 from aem_monitor.store.records import (
     FINAL,
     KeptConversation,
+    LatencyOfRun,
     ReleaseSeen,
     Review,
     RunFilter,
@@ -187,7 +189,6 @@ class Store(Transactions):
 
     def add_totals(self, increments: Sequence[Increment]) -> None:
         """Add to counters that no verdict carries; an increment of 0 creates its row."""
-
         self._write("add to the totals", lambda connection: self._totals.add(connection, increments))
 
     def note_release(self, agent: str, release: str, model: str, seen_at: float) -> bool:
@@ -318,6 +319,10 @@ class Store(Transactions):
             "load the latest runs",
             lambda connection: {row.dialog: row.ended_ns / 1e9 for row in connection.execute(query)},
         )
+
+    def latencies(self, since: float, limit: int) -> list[LatencyOfRun]:
+        """Latency and success rate of the newest runs final at ``since`` (seconds) or later, drafts left out."""
+        return self._read("load latencies", lambda connection: load_latencies(connection, since, limit))
 
     def runs(self, wanted: RunFilter | None = None) -> list[StoredRun]:
         """Runs in their latest revision, newest first, at most ``MAX_PAGE``."""

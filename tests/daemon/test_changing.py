@@ -51,6 +51,17 @@ def test_a_reload_swaps_the_golden_dialogs_for_what_comes_after(daemon: Running)
     assert daemon.value("aem_monitor_config_last_reload_successful") == 1
 
 
+def test_a_reload_says_which_dialogs_should_run(daemon: Running) -> None:
+    gauge = "aem_dialog_loaded_timestamp_seconds"
+    loaded = daemon.value(gauge, dialog="sales-report")
+    assert loaded > 0
+    text = daemon.golden.read_text(encoding="utf-8")
+    daemon.golden.write_text(text.replace("dialog: sales-report", "dialog: other-report"), encoding="utf-8")
+    daemon.reload()
+    assert daemon.value(gauge, dialog="sales-report") == 0
+    assert daemon.value(gauge, dialog="other-report") > loaded
+
+
 BAD = {
     "bad YAML": ("aem-monitor.yaml", "golden: [\n", "aem-monitor.yaml:"),
     "unknown key": ("aem-monitor.yaml", "golden:\n  paths: [golden]\nnonsense: 1\n", "aem-monitor.yaml:3"),

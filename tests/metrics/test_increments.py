@@ -262,6 +262,43 @@ def test_a_run_is_observed_in_its_bucket_with_the_trace_of_its_first_root() -> N
     assert root.trace_id == "t2"
 
 
+def test_turns_and_exchanges_are_observed_with_their_own_trace() -> None:
+    result = run(
+        "r",
+        turn(1, latency_seconds=0.3, trace_id="t1", release="2.0.0"),
+        response(2, latency_seconds=4.0, trace_id="t2"),
+        turn(3, latency_seconds=None),
+    )
+    found = [one for one in increments(result, TOOLS, [(5.0, "t3"), (math.inf, "t4")]) if one.bucket is not None]
+    assert {(one.metric, *dict(one.labels).values(), one.value, one.bucket, one.trace_id) for one in found} == {
+        ("aem_run_latency_seconds", "reporting", "1.0.0", "pass", 3.0, 5.0, "trace of r"),
+        ("aem_turn_latency_seconds", "reporting", "2.0.0", "tool", 0.3, 0.5, "t1"),
+        ("aem_turn_latency_seconds", "reporting", "1.0.0", "response", 4.0, 5.0, "t2"),
+        ("aem_exchange_latency_seconds", "reporting", "1.0.0", 5.0, 5.0, "t3"),
+    }
+
+
+# Recoveries and runs that ended early
+
+
+def test_a_turn_that_was_right_after_a_failed_attempt_is_a_recovery() -> None:
+    result = run("r", turn(1, recovered=True, attempts=2), turn(2))
+    assert added(result, "aem_recovered_turns_total") == {("1.0.0", "reports"): 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "causes"),
+    [
+        ({}, []),
+        ({"complete": False}, ["unfinished"]),
+        ({"complete": False, "partial": True}, ["partial"]),
+        ({"partial": True}, ["partial"]),
+    ],
+)
+def test_a_run_that_ended_early_is_counted_by_who_ended_it(changes: dict[str, Any], causes: list[str]) -> None:
+    assert added(run(**changes), "aem_incomplete_runs_total") == {("1.0.0", cause): 1 for cause in causes}
+
+
 # In general
 
 
@@ -292,8 +329,9 @@ def test_every_series_of_a_first_run_was_zero_before(reason: FailureReason, call
         turns = [response(1, success=False, root_cause=True, failure_reason=reason)]
     else:
         turns = [failing(1, reason, detail=detail, called=called) for detail in details]
-    result = run("r", *turns, turn(8), cascade(9), not_scored(10, NotScored.TOOL_ERROR), test_pass=False)
-    missing = [one for one in increments(result, ["reports"]) if (one.metric, one.labels) not in created]
+    others = (turn(8, recovered=True, latency_seconds=1.0), cascade(9), not_scored(10, NotScored.TOOL_ERROR))
+    result = run("r", *turns, *others, test_pass=False, complete=False)
+    missing = [one for one in increments(result, ["reports"], [(1.0, None)]) if (one.metric, one.labels) not in created]
     assert missing == []
 
 

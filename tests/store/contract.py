@@ -12,6 +12,7 @@ from aem_monitor.errors import StoreError
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import NotScored
 from aem_monitor.store import RunFilter, Store
+from aem_monitor.store.records import LatencyOfRun
 from tests.playing import Call, conversation, exchange
 from tests.store.results import check, failing, review, run, turn
 
@@ -348,6 +349,18 @@ class StoreContract:
         assert store.last_runs() == {"sales-report": 5.0}
 
     # Retention
+
+    def test_latencies_are_of_the_newest_whole_pairs_of_reviewed_dialogs(self, store: Store) -> None:
+        store.record_final(run("old"), [], stored_at=100.0)
+        store.record_final(run("1", latency_seconds=1.0, success_rate=0.5), [], stored_at=200.0)
+        store.record_final(run("2", latency_seconds=2.0, release=None), [], stored_at=300.0)
+        store.record_final(run("draft", draft=True), [], stored_at=400.0)
+        store.record_final(run("unscored", success_rate=None), [], stored_at=400.0)
+        store.record_final(run("no latency", latency_seconds=None), [], stored_at=400.0)
+        store.record_final(run("broken clock", latency_seconds=math.nan), [], stored_at=150.0)
+        first, second = LatencyOfRun("reporting", "1.0.0", 1.0, 0.5), LatencyOfRun("reporting", None, 2.0, 1.0)
+        assert store.latencies(150.0, 10) == [second, first]
+        assert store.latencies(150.0, 2) == [second]
 
     def test_retention_forgets_runs_and_leaves_totals(self, store: Store) -> None:
         store.record_final(run("run-1"), [PASSED], stored_at=100.0, positions={("spans", 0): 7})

@@ -33,6 +33,11 @@ def id_of(node: Node, settings: AssemblySettings) -> IdCandidate | None:
     return next((IdCandidate(rank, value) for rank, value in _ids_on(node, settings)), None)
 
 
+def ids_on(node: Node, settings: AssemblySettings) -> tuple[IdCandidate, ...]:
+    """Every conversation id on one span, best first."""
+    return tuple(IdCandidate(rank, value) for rank, value in _ids_on(node, settings))
+
+
 def nearest_id(node: Node, settings: AssemblySettings) -> str | None:
     """The conversation id on a span or the nearest one above it."""
     for one in (node, *node.ancestors()):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from aem_monitor.assembly import TraceReading
 from aem_monitor.engine.remembered import Remembered
+from aem_monitor.rekey.naming import Naming
 from aem_monitor.rekey.settings import WithoutId
 
 KeyedBy: TypeAlias = Literal["conversation_id", "agent", "trace_id"]
@@ -32,20 +32,18 @@ class Keys:
         self._without_id = without_id
         self._under: Remembered[str] = Remembered(remembered)
 
-    def choose(self, trace_id: str, reading: TraceReading | None) -> Key:
-        """The key of a trace, from what it says; ``reading`` is None where it has log records alone."""
-        ids = _ids(reading) if reading is not None else ()
-        if ids:
-            return self._by_id(ids)
-        if reading is not None and reading.exchanges and self._without_id == "agent":
+    def choose(self, trace_id: str, naming: Naming) -> Key:
+        """The key of a trace, from what it says."""
+        if naming.ids:
+            return self._by_id(naming.ids)
+        if naming.agent is not None and self._without_id == "agent":
             # As in the engine, where traces without an id can only be joined within one agent.
-            return Key(reading.exchanges[0].agent, "agent")
+            return Key(naming.agent, "agent")
         return Key(trace_id, "trace_id")
 
-    def agrees(self, key: str, reading: TraceReading) -> bool:
+    def agrees(self, key: str, naming: Naming) -> bool:
         """Whether what came late names no conversation, or one that has this key."""
-        ids = _ids(reading)
-        return not ids or any(self._under.get(one) == key or one == key for one in ids)
+        return not naming.ids or any(self._under.get(one) == key or one == key for one in naming.ids)
 
     def _by_id(self, ids: Sequence[str]) -> Key:
         best, *others = ids
@@ -59,8 +57,3 @@ class Keys:
                 self._under.put(one, key)
         self._under.put(best, key)
         return Key(key, "conversation_id", shared)
-
-
-def _ids(reading: TraceReading) -> tuple[str, ...]:
-    """Every conversation id of a trace, the one that names its conversation first."""
-    return tuple(dict.fromkeys(candidate.value for exchange in reading.exchanges for candidate in exchange.ids))

@@ -9,7 +9,6 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
-from aem_monitor.assembly import read_trace
 from aem_monitor.build import build_prefilter, build_registry
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import assembly_settings, limits, span_mappings
@@ -19,6 +18,7 @@ from aem_monitor.ingest.batch import Partition
 from aem_monitor.ingest.kafka_publisher import Publisher
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.metrics.registry import Metrics, Readings
+from aem_monitor.rekey.naming import naming_of
 from aem_monitor.rekey.rekeyer import Rekeyer, Tag
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CuttingSource
@@ -45,7 +45,7 @@ class RekeyProcess:
         conventions, assembly = build_registry(span_mappings(config)), assembly_settings(config)
         keep, bounds = build_prefilter(conventions, assembly, attributes), limits(config)
         self._publisher: Publisher[Tag] = Publisher(kafka.bootstrap_servers, kafka.client, f"{kafka.client_id}-rekey")
-        read = functools.partial(read_trace, registry=conventions, settings=assembly)
+        read = functools.partial(naming_of, registry=conventions, settings=assembly)
         self._rekeyer = Rekeyer(settings, read, keep, bounds, self._publisher, self.metrics)
         self._worker = EngineThread(
             self._rekeyer,

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
-from aem_monitor.assembly import TraceReading
 from aem_monitor.engine.offsets import OffsetTracker
 from aem_monitor.engine.remembered import Remembered
 from aem_monitor.engine.round import Spent, never
@@ -25,6 +24,7 @@ from aem_monitor.metrics.registry import Metrics
 from aem_monitor.model.span import LogRecord, Span
 from aem_monitor.rekey.chunk import Chunk
 from aem_monitor.rekey.keys import Keys
+from aem_monitor.rekey.naming import Naming
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CutMessage
 from aem_monitor.rekey.split import decode_chunk, joined
@@ -52,9 +52,9 @@ _WITHOUT_ID: Final = {
 
 
 class Read(Protocol):
-    """What the spans and log records of one trace say; the pipeline's own reading."""
+    """What the spans and log records of one trace say of its conversation; see ``naming.naming_of``."""
 
-    def __call__(self, spans: Sequence[Span], logs: Sequence[LogRecord], /) -> TraceReading:
+    def __call__(self, spans: Sequence[Span], logs: Sequence[LogRecord], /) -> Naming:
         """Read them."""
 
 
@@ -73,17 +73,12 @@ class Publish(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a trace says: ``reading`` is None where it has no spans, or none that can be read. ``of_agent`` is false
-    where the monitor would drop it. ``broken`` are parts of it that cannot be decoded."""
+    """What a trace says. ``of_agent`` is false where the monitor would drop it. ``broken`` are parts of it that cannot
+    be decoded."""
 
-    reading: TraceReading | None
+    naming: Naming
     of_agent: bool
     broken: Sequence[Chunk] = ()
-
-    @property
-    def named(self) -> bool:
-        """Whether it names its conversation."""
-        return self.reading is not None and self.reading.conversation_key is not None
 
 
 class Rekeyer:
@@ -171,7 +166,7 @@ class Rekeyer:
             self._traces.published(trace, now + self._settings.wait)
             return
         self._metrics.counter("aem_monitor_rekey_late_messages_total").inc()
-        if seen.reading is not None and not self._keys.agrees(key, seen.reading):
+        if not self._keys.agrees(key, seen.naming):
             self._metrics.counter("aem_monitor_rekey_late_ids_total").inc()
         self._send(trace, key, [chunk], now)
 
@@ -211,8 +206,8 @@ class Rekeyer:
         carry the name, comes last. A trace in which nothing of an agent has come by then is dropped.
         """
         seen = self._look_at(trace.chunks)
-        if seen.reading is not None and seen.reading.has_turns:
-            if given_up or seen.named or not silent:
+        if seen.naming.has_turns:
+            if given_up or seen.naming.ids or not silent:
                 self._publish(trace, seen, now)
                 return
         elif given_up:
@@ -260,14 +255,14 @@ class Rekeyer:
             logs += decoded.logs
         of_agent = bool(logs or broken)
         if not spans:
-            return _Seen(None, of_agent, broken)
+            return _Seen(Naming(), of_agent, broken)
         try:
-            reading = self._read(spans, logs)
+            naming = self._read(spans, logs)
         except Exception:  # noqa: BLE001 - logged and counted
             _LOG.exception("A trace could not be read because of a defect; please report it")
             self._metrics.counter("aem_monitor_engine_errors_total", step="trace").inc()
-            return _Seen(None, of_agent=True, broken=broken)
-        return _Seen(reading, of_agent or reading.has_turns or reading.agent_spans > 0, broken)
+            return _Seen(Naming(), of_agent=True, broken=broken)
+        return _Seen(naming, of_agent or naming.of_agent, broken)
 
     def _decode(self, chunk: Chunk) -> Decoded:
         return decode_chunk(chunk, self._limits, self._keep)
@@ -281,7 +276,7 @@ class Rekeyer:
             self._offsets.let_go([trace.trace_id])
             self._traces.drop([trace.trace_id])
             return
-        key = self._keys.choose(trace.trace_id, seen.reading)
+        key = self._keys.choose(trace.trace_id, seen.naming)
         self._metrics.counter("aem_monitor_rekeyed_traces_total", by=key.by).inc()
         if key.by != "conversation_id":
             self._complaints.complain(key.by, _WITHOUT_ID[key.by])

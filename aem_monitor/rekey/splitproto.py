@@ -111,7 +111,12 @@ class _Splitter:
         wanted = _TRACE_ID[self._topic.signal]
         ids: dict[int, bytes] = {}
         for number, wire_type, start, stop, _ in _fields(self._body, at, end):
-            if wire_type == LENGTH and (number == wanted or number <= _PARENT_ID):
+            if number > _PARENT_ID and number != wanted:
+                if wanted in ids:
+                    # Every known writer puts the ids first, so that dozens of attributes need not be walked over. A
+                    # parent that came behind them would be missed: its span would pass for a root.
+                    break
+            elif wire_type == LENGTH:
                 ids[number] = self._body[start:stop] if stop - start <= len(_NO_TRACE) else b""
         trace_id = ids.get(wanted, b"")
         if len(trace_id) != len(_NO_TRACE) or trace_id == _NO_TRACE:

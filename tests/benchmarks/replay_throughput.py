@@ -8,6 +8,7 @@ parse and walk   the ceiling: protobuf's ``FromString`` of each request, then ev
 decode           files to spans: selection, limits, counted causes; nothing is kept
 conversations    ``replay --conversations``: decode, conventions, assembly, JSON lines
 replay           ``replay --golden .. --verdicts``: the same, then recognition, scoring, attribution, JSON lines
+rekey            what ``rekey`` does with each request between a topic and another: cut by trace, read, put together
 
 Times are processor seconds of the one process, start-up and imports left out; the rows are medians over the rounds, a
 ratio is that of the same round. Memory is the process' peak.
@@ -15,6 +16,7 @@ ratio is that of the same round. Memory is the process' peak.
 
 import argparse
 import cProfile
+import functools
 import json
 import os
 import platform
@@ -32,12 +34,23 @@ from pathlib import Path
 from typing import Any, Final
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from prometheus_client import CollectorRegistry
 
 from aem_monitor.build import PipelineSettings, build_prefilter, build_registry
 from aem_monitor.cli.main import main as command_line
 from aem_monitor.examples import example_dialogs
+from aem_monitor.ingest.batch import Decoded, Position
 from aem_monitor.ingest.files import read_files
+from aem_monitor.ingest.kafka_publisher import Outcome, Record
+from aem_monitor.ingest.kafka_settings import KafkaTopic
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.metrics.registry import Metrics
+from aem_monitor.rekey.naming import naming_of
+from aem_monitor.rekey.rekeyer import Rekeyer
+from aem_monitor.rekey.settings import RekeySettings
+from aem_monitor.rekey.source import CutMessage
+from aem_monitor.rekey.split import split_message
+from aem_monitor.rekey.traces import Trace
 from tests.benchmarks.generated import RECORDINGS, Size, write_file
 
 
@@ -95,6 +108,43 @@ def replay(path: Path, _requests: Sequence[int]) -> str:
     return f"{_printed('replay', str(path), '--golden', str(example_dialogs()), '--verdicts')} runs scored"
 
 
+def rekey(path: Path, requests: Sequence[int]) -> str:
+    """Each request as a message of a topic, published at once by a broker that takes everything."""
+    topic, settings = KafkaTopic("spans"), RekeySettings(targets={"spans": "spans-by-conversation"})
+    conventions, assembly = build_registry(), PipelineSettings().assembly
+    keep, limits, broker = build_prefilter(conventions, assembly), Limits(), _Taking()
+    read = functools.partial(naming_of, registry=conventions, settings=assembly)
+    rekeyer = Rekeyer(settings, read, keep, limits, broker, Metrics(CollectorRegistry()))
+    with path.open("rb") as file:
+        for offset, length in enumerate(requests):
+            value = file.read(length)
+            chunks = split_message(value, topic, limits).chunks if keep.in_bytes(value) else ()
+            position = Position(topic.name, 0, offset)
+            rekeyer.ingest(CutMessage("kafka", "", Decoded(), 0.0, position, chunks=chunks, size=length), float(offset))
+            rekeyer.tick(float(offset))
+    rekeyer.tick(len(requests) + settings.max_age)
+    return f"{broker.taken} messages published"
+
+
+class _Taking:
+    """A publisher that writes nothing."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._open: list[Record[Trace | str]] = []
+
+    def put(self, record: Record[Trace | str]) -> None:
+        self.taken += 1
+        self._open.append(record)
+
+    def poll(self) -> list[Outcome[Trace | str]]:
+        taken, self._open = self._open, []
+        return [Outcome(record) for record in taken]
+
+    def flush(self, timeout: float) -> list[Outcome[Trace | str]]:
+        return self.poll()
+
+
 def _printed(*arguments: str) -> int:
     """The number of lines that the command prints. Raises RuntimeError when it fails."""
     said = StringIO()
@@ -127,6 +177,7 @@ STAGES: Final[dict[str, Callable[[Path, Sequence[int]], str]]] = {
     "decode": decode,
     "conversations": conversations,
     "replay": replay,
+    "rekey": rekey,
 }
 CEILING: Final = "parse and walk"
 

@@ -9,13 +9,14 @@ from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.sdk.trace import ReadableSpan
 from prometheus_client import CollectorRegistry
 
-from aem_monitor.assembly import AssemblySettings, read_trace
+from aem_monitor.assembly import AssemblySettings
 from aem_monitor.build import build_prefilter, build_registry
 from aem_monitor.ingest.batch import Decoded, Partition, PartitionsRevoked, Position
 from aem_monitor.ingest.kafka_publisher import Outcome, Record
 from aem_monitor.ingest.kafka_settings import KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.metrics.registry import Metrics
+from aem_monitor.rekey.naming import naming_of
 from aem_monitor.rekey.rekeyer import Rekeyer, Tag
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CutMessage
@@ -59,7 +60,7 @@ class Rekeying:
         self.broker = Broker()
         self.metrics = Metrics(CollectorRegistry())
         keep = build_prefilter(REGISTRY, AssemblySettings())
-        read = partial(read_trace, registry=REGISTRY, settings=AssemblySettings())
+        read = partial(naming_of, registry=REGISTRY, settings=AssemblySettings())
         self.rekeyer = Rekeyer(settings, read, keep, Limits(), self.broker, self.metrics)
         self.now = 1000.0
         self._offsets: dict[Partition, itertools.count[int]] = {}

@@ -1,0 +1,37 @@
+"""The conversation of a trace is found as assembly finds it, on every recording there is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from aem_monitor.assembly import AssemblySettings, read_trace
+from aem_monitor.build import build_prefilter, build_registry
+from aem_monitor.ingest.files import read_files
+from aem_monitor.ingest.limits import Limits
+from aem_monitor.model.span import LogRecord, Span
+from aem_monitor.pipeline import Collected
+from aem_monitor.rekey.naming import naming_of
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+RECORDINGS = sorted(path for path in TRACES.rglob("*.json*") if not path.name.endswith(".expected.json"))
+REGISTRY = build_registry()
+SETTINGS = AssemblySettings()
+
+
+def traces_of(path: Path) -> list[tuple[Sequence[Span], Sequence[LogRecord]]]:
+    collected = Collected()
+    for decoded in read_files([path], Limits(), build_prefilter(REGISTRY, SETTINGS)):
+        collected.add(decoded)
+    return [(spans, collected.logs.get(trace, ())) for trace, spans in collected.spans.items()]
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: str(path.relative_to(TRACES)))
+def test_it_is_the_one_that_assembly_finds(path: Path) -> None:
+    for spans, logs in traces_of(path):
+        reading = read_trace(spans, logs, REGISTRY, SETTINGS)
+        naming = naming_of(spans, logs, REGISTRY, SETTINGS)
+        assert next(iter(naming.ids), None) == reading.conversation_key
+        assert frozenset(naming.ids) == reading.conversation_ids
+        assert naming.has_turns == reading.has_turns
+        assert naming.of_agent == (reading.has_turns or reading.agent_spans > 0)

@@ -1,7 +1,6 @@
 """On real Kafka: spans keyed by trace or not at all, three replicas behind ``rekey``, and the sums of one replica."""
 
 import random
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +9,9 @@ import pytest
 from aem_monitor.store import Store
 from tests.failures.kills import quiet
 from tests.failures.oracle import Outcome, Series
-from tests.failures.running import ASSEMBLY, Disturbed, eventually
+from tests.failures.running import Disturbed, eventually
 from tests.failures.workload import Workload, workload
+from tests.rekey.kills import CONFIGURATION, killed
 from tests.rekey.running import Rekey
 from tests.services.kafka import KafkaBroker
 from tests.services.postgresql import PostgresqlServer
@@ -40,7 +40,7 @@ def three(kafka_broker: KafkaBroker, postgresql_server: PostgresqlServer, tmp_pa
     with postgresql_server.database() as url:
         folder = tmp_path / "daemons"
         folder.mkdir()
-        replicas = Disturbed(kafka_broker, folder, url, replicas=3, assembly={**ASSEMBLY, "grace": "20s"})
+        replicas = Disturbed(kafka_broker, folder, url, replicas=3, **CONFIGURATION)
         for daemon in replicas.daemons:
             daemon.start()
         yield replicas
@@ -74,13 +74,4 @@ def test_replicas_behind_it_add_up_to_one_that_reads_everything(
 def test_a_process_that_is_killed_again_and_again_changes_nothing(
     three: Disturbed, rekey: Rekey, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
 ) -> None:
-    chance = random.Random(SEED)
-    part = len(load.messages) // 3
-    for number in range(3):
-        process = rekey.start()
-        rekey.produce_by_trace(load.messages[number * part :][: part if number < 2 else None])
-        time.sleep(chance.uniform(0.0, 1.5))
-        process.kill()
-    rekey.start()
-    eventually(rekey.done, rekey.state)
-    assert three.finish() == undisturbed
+    assert killed(three, rekey, load, random.Random(SEED)) == undisturbed

@@ -1,0 +1,79 @@
+"""The fault loop of scale-out: ``rekey`` is killed in mid-stream again and again, in front of three replicas.
+
+``python -m tests.rekey.kills --runs 10 --seed 1`` compares each run with one replica that reads the same in peace,
+every conversation from one partition.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.failures.kills import quiet
+from tests.failures.oracle import Outcome, Series
+from tests.failures.running import ASSEMBLY, Disturbed, eventually
+from tests.failures.workload import Workload, workload
+from tests.rekey.running import Rekey
+from tests.services.kafka import KafkaBroker
+from tests.services.postgresql import PostgresqlServer
+
+KILLS = 3
+CONFIGURATION = {"assembly": {**ASSEMBLY, "grace": "20s"}}
+"""The grace is longer than the disturbance."""
+
+
+def killed(
+    replicas: Disturbed, rekey: Rekey, load: Workload, chance: random.Random
+) -> tuple[Outcome, dict[Series, float]]:
+    """What three replicas store and show behind processes that were killed at any moment."""
+    part = len(load.messages) // KILLS
+    for number in range(KILLS):
+        process = rekey.start()
+        rekey.produce_by_trace(load.messages[number * part :][: part if number < KILLS - 1 else None])
+        time.sleep(chance.uniform(0.0, 1.5))
+        process.kill()
+    rekey.start()
+    eventually(rekey.done, rekey.state)
+    return replicas.finish()
+
+
+def main() -> int:
+    """Run the loop; 1 when some run differed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1, help="of the first run; each next one has the next")
+    arguments = parser.parse_args()
+    broker, server = KafkaBroker(), PostgresqlServer()
+    broker.start()
+    different = 0
+    try:
+        for seed in range(arguments.seed, arguments.seed + arguments.runs):
+            load, began = workload(seed), time.monotonic()
+            with tempfile.TemporaryDirectory(prefix="aem-rekey-") as name, server.database() as url:
+                folder = Path(name)
+                expected = quiet(broker, folder / "quiet", load)
+                replicas = Disturbed(broker, folder / "three", url, replicas=3, **CONFIGURATION)
+                (folder / "rekey").mkdir()
+                rekey = Rekey(broker, folder / "rekey", replicas.topic)
+                for daemon in replicas.daemons:
+                    daemon.start()
+                try:
+                    found = killed(replicas, rekey, load, random.Random(seed))
+                finally:
+                    rekey.close()
+                    replicas.close()
+            same = found == expected and len(found[0].runs) == load.runs
+            different += not same
+            word = "same" if same else "DIFFERENT"
+            print(f"seed {seed}: {word}; {len(found[0].runs)} runs; {time.monotonic() - began:.0f} s", flush=True)
+    finally:
+        broker.close()
+        server.close()
+    print(f"{arguments.runs} runs, {different} different")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

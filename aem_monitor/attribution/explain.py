@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from aem_monitor.attribution.graph import Echo, Hole, Lift, TurnLinks
+from aem_monitor.attribution.lifting import said_for
 from aem_monitor.attribution.outcome import Outcome
-from aem_monitor.golden.reference import JSONPath, spoken
+from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.conversation import NOT_CAPTURED, Captured
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis
@@ -189,7 +190,7 @@ class Explainer:
             outcome = self._outcomes.get(lift.turn_no)
             blamed = lift.turn_no if lift.turn_no in self._failed else None
             if outcome is not None:
-                found += [(spoken(value), blamed) for value in outcome.real(lift.paths)]
+                found += [(said_for(hole.golden or "", value), blamed) for value in outcome.real(lift.paths)]
         if hole.golden is not None:
             found = [(hole.golden, None), *(part for part in found if part[0] != hole.golden)]
         return found

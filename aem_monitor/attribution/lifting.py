@@ -5,8 +5,10 @@ failed, the golden value is expected, and what really came out of it only explai
 captured, the check is not scored.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from aem_monitor.attribution.graph import Lift, Template, TurnLinks
 from aem_monitor.attribution.outcome import Outcome
@@ -17,6 +19,9 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import NotScored
 from aem_monitor.scoring.jsontree import step_into
 from aem_monitor.scoring.oracle import Oracle
+from aem_monitor.scoring.values import unit_said
+
+_NUMERAL: Final = re.compile(r"[+-]?\d[\d.,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class Lifting:
     def text(self, golden: str, lifts: tuple[Lift, ...]) -> tuple[tuple[str, ...], NotScored | None]:
         """The same for a text that is said in a reply."""
         lifted = self.lift(golden, lifts)
-        return tuple(spoken(value) for value in lifted.values), lifted.cause
+        return tuple(said_for(golden, value) for value in lifted.values), lifted.cause
 
     def woven(self, template: Template) -> Lifted:
         """The same for a text whose parts were taken from results: with this run's own parts where they are others."""
@@ -172,6 +177,14 @@ class GoldenOrOwn:
         """A lifted value that is not the golden one says nothing yet."""
         lifted = path in self.links.lifts or any(True for _ in references_of(golden))
         return NotScored.UNDETERMINED if lifted else None
+
+
+def said_for(golden: str, value: JSON) -> str:
+    """A value as it is said in the place of ``golden``. Results hold bare numbers where texts say "28,900 yen" or "7.5
+    days": the unit stays, or a reply could put any other in its place."""
+    said = spoken(value)
+    unit = "" if isinstance(value, bool) or not _NUMERAL.fullmatch(said) else unit_said(golden)
+    return f"{said} {unit}" if unit else said
 
 
 def _distinct(values: list[JSON]) -> tuple[JSON, ...]:

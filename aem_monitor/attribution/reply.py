@@ -1,7 +1,8 @@
 """The verdict of one response turn: what the reply leaves out, and what it says that nothing supports."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aem_monitor.attribution.explain import OWN_FAULT, Explains, Explanation
@@ -11,7 +12,7 @@ from aem_monitor.golden.dialog import AgentTurn
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.verdict import Basis, Check, FailureReason, NotScored, SubMetric
 from aem_monitor.scoring.oracle import Oracle, UnansweredError
-from aem_monitor.scoring.responses import Claim
+from aem_monitor.scoring.responses import Claim, family
 from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
 from aem_monitor.scoring.thresholds import ReplyThresholds, weigh
 from aem_monitor.scoring.values import Fact
@@ -73,14 +74,16 @@ class ReplyChecks:
         reference, cause = self._lifted_reference(self.turn.response)
         judgement = self.oracle.judge(reference, self.text)
         least = self.thresholds.with_own(self.turn.thresholds)
-        missing = weigh(
-            [self._missing(claim, cause) for claim in judgement.missing], judgement.covered, least.completeness
-        )
+        true = [claim for claim in judgement.unsupported if self.whole or self._borne_out(claim, reference)]
+        left_out = _left_out(judgement.replaced, true)
+        covered = judgement.covered - len(left_out) / judgement.expected
+        unsaid = [self._missing(claim, cause) for claim in (*judgement.missing, *left_out)]
+        missing = weigh(unsaid, covered, least.completeness)
         if judgement.complete is None and not missing:
             missing = [_unknown(SubMetric.COMPLETENESS, judgement.score)]
         unsupported: list[Check] = []
         if not self.whole:
-            found = [check for claim in judgement.unsupported if (check := self._unsupported(claim)) is not None]
+            found = [self._unsupported(claim, cause) for claim in judgement.unsupported if claim not in true]
             borne_out = 1 - len(found) / max(judgement.claims, 1)
             unsupported = weigh(found, borne_out, least.truthfulness)
             if judgement.consistent is None and not unsupported:
@@ -133,13 +136,12 @@ class ReplyChecks:
         texts = {fact.text for fact in claim.facts}
         return [lift for fact, lifts in self.links.text_lifts if _same_place(fact, texts, claim) for lift in lifts]
 
-    def _unsupported(self, claim: Claim) -> Check | None:
-        if self._borne_out(claim):
-            return None
+    def _unsupported(self, claim: Claim, cause: NotScored | None) -> Check:
+        """``cause``: why the reference could not be given the run's own values."""
         why = self.explainer.claim(claim)
-        if self.cut and not why and claim.fault in _FACTS:
-            # What bears it out may have stood in the part of a result that is not there.
-            cause = NotScored.CONTENT_TRUNCATED
+        if (self.cut or cause is not None) and not why and claim.fault in _FACTS:
+            # What bears it out may have stood in the result, or the part of it, that is not there.
+            cause = cause or NotScored.CONTENT_TRUNCATED
             return Check(SubMetric.TRUTHFULNESS, "claim", passed=None, cause=cause, actual=claim.text)
         return Check(
             SubMetric.TRUTHFULNESS,
@@ -153,13 +155,19 @@ class ReplyChecks:
             basis=why.basis,
         )
 
-    def _borne_out(self, claim: Claim) -> bool:
-        """Whether healthy results, the user and the reference say together what the claim says."""
+    def _borne_out(self, claim: Claim, reference: str) -> bool:
+        """Whether healthy results, the user and the reference say together what the claim says.
+
+        Results hold bare numbers: they bear out no "29,400 euros" where the reference says 29,400 yen. And what the
+        golden run returned says nothing where this run returned something else.
+        """
+        if self.oracle.other_unit(claim, reference):
+            return False
         if any(self.oracle.supports(claim, result) for result in self.healthy):
             return True
         if not claim.facts or claim.fault not in _FACTS:
             return False
-        known = self.oracle.evidence((*self.healthy, *self.oracle.context.given, self.turn.response or ""))
+        known = self.oracle.evidence((*self.healthy, *self.oracle.context.given, reference))
         return all(known.says(fact) or self._worded(known, fact) for fact in claim.facts)
 
     def _worded(self, known: Evidence, fact: Fact) -> bool:
@@ -237,6 +245,22 @@ class ReplyChecks:
     def _depends_on_failed(self, check: Check) -> bool:
         """Only what no healthy turn returned can have been displaced by what a failed one did."""
         return not any(self.oracle.occurs(check.expected, result) for result in self.healthy)
+
+
+def _left_out(replaced: Sequence[Claim], true: Sequence[Claim]) -> list[Claim]:
+    """The claims of the reference of which nothing is said, since what seemed to stand in their place is true of
+    something else: "Tom has both shifts" for "Lena has both shifts" where a result names both."""
+    others = Counter(family(fact) for claim in true for fact in claim.facts)
+    left: list[Claim] = []
+    for claim in replaced:
+        facts = []
+        for fact in claim.facts:
+            if others[family(fact)]:
+                others[family(fact)] -= 1
+                facts.append(fact)
+        if facts:
+            left.append(replace(claim, facts=tuple(facts)))
+    return left
 
 
 def _same_place(fact: Fact, texts: set[str], claim: Claim) -> bool:

@@ -15,7 +15,7 @@ import orjson
 from aem_monitor.errors import ScorerError
 from aem_monitor.golden.reference import JSONPath
 from aem_monitor.model.jsonvalue import JSON
-from aem_monitor.scoring.responses import Claim, ResponseJudgement, judge, mentions, supports
+from aem_monitor.scoring.responses import Claim, ResponseJudgement, judge, mentions, other_unit, supports
 from aem_monitor.scoring.responses.evidence import Evidence
 from aem_monitor.scoring.scorers import Scorer
 from aem_monitor.scoring.values import (
@@ -108,6 +108,10 @@ class Oracle:
     def supports(self, claim: Claim, evidence: JSON) -> bool:
         """Whether a tool's result or arguments say what the claim says."""
         return supports(claim, evidence, self._context, self._scorer)
+
+    def other_unit(self, claim: Claim, reference: str) -> bool:
+        """Whether the claim states a number of the reference text in another unit."""
+        return other_unit(claim, reference, self._context)
 
     def evidence(self, sources: Sequence[JSON]) -> Evidence:
         """Sources made ready for look-ups of facts; kept, since one run asks the same sources often."""

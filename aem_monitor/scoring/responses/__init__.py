@@ -2,8 +2,8 @@
 
 from aem_monitor.scoring.responses.claims import Claim, claims
 from aem_monitor.scoring.responses.facts import facts
-from aem_monitor.scoring.responses.judge import ResponseJudgement, judge
+from aem_monitor.scoring.responses.judge import ResponseJudgement, family, judge
 from aem_monitor.scoring.responses.mentions import mentions
-from aem_monitor.scoring.responses.support import supports
+from aem_monitor.scoring.responses.support import other_unit, supports
 
-__all__ = ["Claim", "ResponseJudgement", "claims", "facts", "judge", "mentions", "supports"]
+__all__ = ["Claim", "ResponseJudgement", "claims", "facts", "family", "judge", "mentions", "other_unit", "supports"]

@@ -48,7 +48,9 @@ class ResponseJudgement:
     ``complete``: every claim of the reference is covered. None: cannot be judged. ``unsupported`` are the claims
     of the reply at fault, ``missing`` those of the reference that are not covered; the ``facts`` of both are the
     ones at fault. ``score`` in [0, 1] falls with both. ``covered`` is the share of the reference that is covered,
-    ``claims`` how many statements the reply makes."""
+    ``claims`` how many statements the reply makes. ``replaced`` are the claims of the reference in the place of whose
+    facts others stand; they are not among the missing, but the others may turn out to be true of something else.
+    ``expected`` is how many claims the reference makes."""
 
     consistent: bool | None
     complete: bool | None
@@ -58,6 +60,8 @@ class ResponseJudgement:
     missing: tuple[Claim, ...] = ()
     covered: float = 1.0
     claims: int = 1
+    replaced: tuple[Claim, ...] = ()
+    expected: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
         return ResponseJudgement(None, None, scorer.score([(reference, response)])[0], True)
     given = _Text.read("\n".join(context.given), context)
     unsupported, doubtful = _unsupported(known, reply, given, scorer)
-    missing, open_ends, coverage = _missing(known, reply, given, context, scorer)
+    missing, replaced, open_ends, coverage = _missing(known, reply, given, context, scorer)
     claims_made = max(len(reply.claims), 1)
     truth = 1 - len(unsupported) / claims_made
     score = 0.1 * coverage if unsupported else 0.5 + 0.5 * coverage * truth
@@ -164,6 +168,8 @@ def judge(reference: str, response: str, context: ValueContext, scorer: Scorer) 
         missing=missing,
         covered=coverage,
         claims=claims_made,
+        replaced=replaced,
+        expected=max(sum(not claim.phatic for claim in known.claims), 1),
     )
 
 
@@ -233,7 +239,7 @@ def _other_measure(fact: Fact, claim: Claim, known: _Text) -> bool:
 def _contradicts(fact: Fact, known: _Text, reply: _Text) -> bool:
     """Whether the reference states a fact of the same kind that the reply does not state: the two stand for one
     another."""
-    return any(_family(other) == _family(fact) and not reply.says(other).accepts for other in known.different)
+    return any(family(other) == family(fact) and not reply.says(other).accepts for other in known.different)
 
 
 def _claim_fault(claim: Claim, known: _Text) -> str:
@@ -289,12 +295,12 @@ def _closest(claim: Claim, others: Sequence[Claim]) -> Claim | None:
 
 def _missing(
     known: _Text, reply: _Text, given: _Text, context: ValueContext, scorer: Scorer
-) -> tuple[tuple[Claim, ...], bool, float]:
-    """The claims of the reference that the reply does not cover, whether that was a close call, and the share
-    covered."""
-    found, close = [], False
+) -> tuple[tuple[Claim, ...], tuple[Claim, ...], bool, float]:
+    """The claims of the reference that the reply does not cover, those whose facts it replaces, whether that was a
+    close call, and the share covered."""
+    found, displaced, close = [], [], False
     replacements = Counter(
-        _family(fact) for fact in reply.facts if not known.says(fact).accepts and not given.says(fact).accepts
+        family(fact) for fact in reply.facts if not known.says(fact).accepts and not given.says(fact).accepts
     )
     covered = total = 0.0
     for claim in known.claims:
@@ -306,13 +312,14 @@ def _missing(
         for fact in claim.facts:
             if reply.says(fact).accepts or given.says(fact).accepts:
                 continue
-            family = _family(fact)
-            if replacements[family]:
+            if replacements[family(fact)]:
                 # Another value stands in its place: said, though wrong, which is for consistency to say.
-                replacements[family] -= 1
+                replacements[family(fact)] -= 1
                 replaced.append(fact)
             else:
                 absent.append(fact)
+        if replaced:
+            displaced.append(replace(claim, facts=tuple(replaced), fault=_fact_fault(replaced)))
         # A house number and its street are replaced together.
         absent = [fact for fact in absent if not any(_adjacent(fact, other) for other in replaced)]
         if absent:
@@ -327,14 +334,14 @@ def _missing(
             close = True
         if support < _COVERED:
             found.append(replace(claim, facts=(), fault="action" if claim.action else "content"))
-    return tuple(found), close, covered / total if total else 1.0
+    return tuple(found), tuple(displaced), close, covered / total if total else 1.0
 
 
 def _adjacent(a: Fact, b: Fact) -> bool:
     return max(a.start, b.start) - min(a.end, b.end) <= _NEXT_TO
 
 
-def _family(fact: Fact) -> str:
+def family(fact: Fact) -> str:
     """What a fact can stand in place of."""
     if isinstance(fact.form, NameForm):
         return "name"

@@ -2,6 +2,7 @@
 
 from aem_monitor.scoring.values.compare import compare_values
 from aem_monitor.scoring.values.context import KINDS, Comparison, Leeway, ValueContext
+from aem_monitor.scoring.values.counted import unit_said
 from aem_monitor.scoring.values.forms import Agreement, Fact
 from aem_monitor.scoring.values.kinds import reads_as
 from aem_monitor.scoring.values.moments import compare_with_leeway
@@ -20,4 +21,5 @@ __all__ = [
     "occurrences",
     "reads_as",
     "trivial",
+    "unit_said",
 ]

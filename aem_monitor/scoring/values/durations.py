@@ -143,6 +143,11 @@ def _ahead(text: str, original: str, start: int, end: int, form: DurationForm) -
     return Fact("duration", original[start:end], start, end, form)
 
 
+def length_of(unit: str) -> tuple[Fraction, Fraction] | None:
+    """The months and seconds of one unit of time; None if the word is none."""
+    return _UNITS.get(unit)
+
+
 def scan_durations(text: str, original: str, *, expected: bool = False) -> Iterator[Fact]:
     """Lengths of time in a folded text. ``expected`` says that one is due, so that "30m" are minutes, no metres."""
     for match in _ISO.finditer(text):

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.scoring.values.context import ValueContext
+from aem_monitor.scoring.values.counted import counts
 from aem_monitor.scoring.values.forms import Agreement, Fact, IdentifierForm, QuantityForm
 from aem_monitor.scoring.values.identifiers import identifier_key, looks_opaque
 from aem_monitor.scoring.values.places import Place, agree_places, read_place
@@ -22,7 +23,7 @@ _MAX_NODES: Final = 50_000
 _MAX_DEPTH: Final = 40
 _SHORT_TEXT: Final = 120
 _LONGEST_PLACE: Final = 60
-_TINY: Final = 12
+TINY: Final = 12
 """Whole numbers up to here are counts, ordinals, months and hours: they occur everywhere by chance."""
 
 
@@ -33,14 +34,14 @@ def trivial(value: JSON) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int | float):
-        return value != value or (float(value).is_integer() and abs(value) <= _TINY)
+        return value != value or (float(value).is_integer() and abs(value) <= TINY)
     if isinstance(value, Mapping):
         return all(trivial(item) for item in value.values())
     if not isinstance(value, str):
         return all(trivial(item) for item in value)
     text = value.strip()
     if re.fullmatch(r"[+-]?\d+(\.0+)?", text):
-        return len(text) <= 4 and abs(float(text)) <= _TINY
+        return len(text) <= 4 and abs(float(text)) <= TINY
     if text.lower() in _COMMON_WORDS:
         return True
     if looks_opaque(text):
@@ -59,7 +60,7 @@ def _measured(text: str) -> bool | None:
         return None
     form = whole[0][0].form
     if isinstance(form, QuantityForm):
-        return bool(form.dimension or form.unit) or form.value.denominator != 1 or abs(form.value) > _TINY
+        return bool(form.dimension or form.unit) or form.value.denominator != 1 or abs(form.value) > TINY
     return True if re.search(r"\d", text) else None
 
 
@@ -113,7 +114,7 @@ def occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
         if inner is not None:
             return _container_occurrences(inner, within, context)
     sought = Sought.read(value, context)
-    return [path for path, leaf in leaves(within) if sought.within(leaf)]
+    return [path for path, leaf in leaves(within) if sought.at(path, leaf)]
 
 
 def _container_occurrences(value: JSON, within: JSON, context: ValueContext) -> list[Path]:
@@ -147,6 +148,10 @@ class Sought:
         whole = whole_value(text, context.reference_date, "")
         facts = whole[0] if whole is not None and not whole[1] else ()
         return cls(value, text, identifier_key(text), surface(text), facts, read_place(text), context)
+
+    def at(self, path: Path, leaf: JSON) -> bool:
+        """Whether the leaf at ``path`` is the value, or says it; the key may name the unit ("days_left": 7.5)."""
+        return self.within(leaf) or (len(self.facts) == 1 and counts(self.facts[0], path, leaf, TINY))
 
     def within(self, leaf: JSON) -> bool:
         """Whether a scalar leaf is the value, or a text leaf says it."""

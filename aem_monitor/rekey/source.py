@@ -1,12 +1,14 @@
 """Messages as they stand in their topics, cut by traces: the monitor's Kafka source with another reader."""
 
+import logging
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Batch, Decoded, Position, Submit
-from aem_monitor.ingest.causes import Refused
+from aem_monitor.ingest.causes import Refused, Stall
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import Message
 from aem_monitor.ingest.kafka_settings import KafkaSettings
@@ -15,6 +17,7 @@ from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.rekey.chunk import Chunk
 from aem_monitor.rekey.split import split_message
 
+_LOG: Final = logging.getLogger(__name__)
 _NOTHING: Final = Decoded()
 
 
@@ -41,8 +44,9 @@ class CuttingSource(KafkaSource):
         keep: Prefilter,
         submit: Submit,
         count: Callable[[str, int], None],
+        reconnecting: Callable[[Stall], None] = lambda _: None,
     ) -> None:
-        super().__init__(settings, limits, keep, submit, count)
+        super().__init__(settings, limits, keep, submit, count, reconnecting=reconnecting)
         self._markers = keep
         self._bounds = limits
         self._refused = count
@@ -54,7 +58,7 @@ class CuttingSource(KafkaSource):
         value = message.value or b""
         if self._markers.in_bytes(value):
             try:
-                split = split_message(value, self._topics[message.topic], self._bounds)
+                split = split_message(value, self._topic_of[message.topic], self._bounds)
                 chunks, nameless = split.chunks, split.nameless
             except DecodeError as error:
                 unreadable = value
@@ -66,7 +70,7 @@ class CuttingSource(KafkaSource):
             source=self.name,
             sender=f"{message.topic}/{message.partition}",
             decoded=_NOTHING,
-            received_at=self._clock(),
+            received_at=time.time(),
             position=Position(message.topic, message.partition, message.offset),
             chunks=chunks,
             nameless=nameless,
@@ -77,4 +81,4 @@ class CuttingSource(KafkaSource):
     def _tell(self, message: Message, cause: str, what: str) -> None:
         self._refused(str(cause), 1)
         where = f"{message.topic}/{message.partition} at offset {message.offset}"
-        self._complaints.complain("message", f"Kafka message of {where} passed on as it is: {what}")
+        self._unread.complain("message", f"Kafka message of {where} passed on as it is: {what}")

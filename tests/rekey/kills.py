@@ -9,7 +9,9 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.failures.kills import quiet
 from tests.failures.oracle import Outcome, Series
@@ -18,23 +20,30 @@ from tests.failures.workload import Workload, workload
 from tests.rekey.running import Rekey
 from tests.services.kafka import KafkaBroker
 from tests.services.postgresql import PostgresqlServer
+from tests.services.process import ServerProcess
 
-KILLS = 3
+KILLS = 4
 CONFIGURATION = {"assembly": {**ASSEMBLY, "grace": "20s"}}
 """The grace is longer than the disturbance."""
+
+WAITS: Mapping[str, Any] = {"wait": "10s", "wait_without_id": "20s"}
+"""The defaults, nearly: spans come later than their trace by less than that, whatever happens in between."""
 
 
 def killed(
     replicas: Disturbed, rekey: Rekey, load: Workload, chance: random.Random
 ) -> tuple[Outcome, dict[Series, float]]:
-    """What three replicas store and show behind processes that were killed at any moment."""
+    """What three replicas store and show behind processes that come and are killed at any moment."""
     part = len(load.messages) // KILLS
+    alive: list[ServerProcess] = []
     for number in range(KILLS):
-        process = rekey.start()
+        alive.append(rekey.start(f"process-{number}", **WAITS))
         rekey.produce_by_trace(load.messages[number * part :][: part if number < KILLS - 1 else None])
         time.sleep(chance.uniform(0.0, 1.5))
-        process.kill()
-    rekey.start()
+        if chance.random() < 0.7:
+            alive.pop(chance.randrange(len(alive))).kill()
+    if not alive:
+        rekey.start(**WAITS)
     eventually(rekey.done, rekey.state)
     return replicas.finish()
 

@@ -47,6 +47,8 @@ class CuttingSource(KafkaSource):
         reconnecting: Callable[[Stall], None] = lambda _: None,
     ) -> None:
         super().__init__(settings, limits, keep, submit, count, reconnecting=reconnecting)
+        self._topic_of = {topic.name: topic for topic in settings.topics}
+        self._unread = Complaints(_LOG)
         self._markers = keep
         self._bounds = limits
         self._refused = count

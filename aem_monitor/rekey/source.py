@@ -9,6 +9,7 @@ from typing import Final
 from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Batch, Decoded, Position, Submit
 from aem_monitor.ingest.causes import Refused, Stall
+from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import Message
 from aem_monitor.ingest.kafka_settings import KafkaSettings

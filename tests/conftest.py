@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,6 +13,10 @@ from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
 from tests.services.postgresql import SERVER_VARIABLE, PostgresqlServer
 from tests.services.prometheus import PrometheusServer
 from tests.services.prometheus import promtool as locate_promtool
+
+if TYPE_CHECKING:
+    from tests.failures.oracle import Quiet
+    from tests.failures.workload import Workload
 
 # Shells start background jobs with SIGINT ignored, nohup ignores SIGHUP, and every child would inherit that: tests that
 # signal a process would wait for ever. A handler, unlike being ignored, is not inherited.
@@ -101,3 +105,23 @@ def promtool() -> Path:
         return locate_promtool()
     except ServiceUnavailableError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def plays() -> "Workload":
+    """Many interleaved conversations, for daemons that are disturbed."""
+    from tests.failures.workload import workload
+
+    return workload(seed=1)
+
+
+@pytest.fixture(scope="session")
+def undisturbed(kafka_broker: KafkaBroker, plays: "Workload", tmp_path_factory: pytest.TempPathFactory) -> "Quiet":
+    """What a daemon says of ``plays`` that reads them in peace."""
+    from tests.failures.kills import quiet
+    from tests.failures.oracle import totals_of
+
+    found = quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), plays)
+    assert len(found[0].runs) == plays.runs
+    assert found[0].totals == totals_of(found[0].runs.values())
+    return found

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from tests.failures.doomed import POINTS
-from tests.failures.oracle import Outcome
+from tests.failures.oracle import Outcome, Quiet
 from tests.failures.running import Disturbed
 from tests.failures.workload import Workload, workload
 from tests.services.kafka import KafkaBroker
 
 
-def quiet(broker: KafkaBroker, folder: Path, load: Workload) -> tuple[Outcome, dict[Any, float]]:
+def quiet(broker: KafkaBroker, folder: Path, load: Workload) -> Quiet:
     """What a daemon stores and shows that nobody disturbs."""
     undisturbed = Disturbed(broker, folder)
     undisturbed.produce(load.messages)

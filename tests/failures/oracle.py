@@ -25,6 +25,10 @@ class Outcome:
     totals: Mapping[tuple[Series, float | None], tuple[float, int]]
 
 
+Quiet: TypeAlias = tuple[Outcome, dict[Series, float]]
+"""What is stored, and what the replicas together show, when everything is done."""
+
+
 def outcome(url: str, replicas: Sequence[str]) -> Outcome:
     """What is in a store; totals summed over replicas. Series at zero are left out: they may appear before a run."""
     with Store(url, "oracle") as store:

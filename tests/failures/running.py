@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from aem_monitor.examples import example_dialogs
-from tests.failures.oracle import Outcome, Series, outcome, scraped
+from tests.failures.oracle import Quiet, Series, outcome, scraped
 from tests.failures.workload import Message
 from tests.services.daemon import Daemon
 from tests.services.kafka import KafkaBroker
@@ -95,10 +95,12 @@ class Disturbed:
 
     def done(self) -> bool:
         """Whether nothing is left to read again: all that was written is committed."""
-        ends = {(self.topic, number): self.broker.end_offset(self.topic, number) for number in range(self.partitions)}
-        return self.broker.committed(self.group) == {place: end for place, end in ends.items() if end}
+        return self.broker.committed(self.group) == {place: end for place, end in self._ends().items() if end}
 
-    def finish(self) -> tuple[Outcome, dict[Series, float]]:
+    def _ends(self) -> dict[tuple[str, int], int]:
+        return {(self.topic, number): self.broker.end_offset(self.topic, number) for number in range(self.partitions)}
+
+    def finish(self) -> Quiet:
         """Let daemons that nothing disturbs any more come to the end; what is stored then, and what they show."""
         for daemon in self.daemons:
             if not daemon.running:
@@ -114,7 +116,7 @@ class Disturbed:
     def state(self) -> str:
         """How far it has come and what the daemons say, for messages of failures."""
         logs = "\n".join(daemon.log for daemon in self.daemons)
-        return f"committed of {self.topic}: {self.broker.committed(self.group)}; logs:\n{logs}"
+        return f"committed: {self.broker.committed(self.group)} of {self._ends()}; logs:\n{logs}"
 
     def close(self) -> None:
         """End what still runs."""

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.failures.kills import quiet
-from tests.failures.oracle import Outcome, Series
+from tests.failures.oracle import Quiet
 from tests.failures.running import Disturbed, eventually
-from tests.failures.workload import Message, Workload, workload
+from tests.failures.workload import Message, Workload
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import KafkaBroker
 from tests.services.postgresql import PostgresqlServer
@@ -23,22 +22,10 @@ SEED = 3
 
 
 @pytest.fixture(scope="module")
-def load() -> Workload:
-    return workload(SEED, plays=16)
-
-
-@pytest.fixture(scope="module")
-def halves(load: Workload) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
+def halves(plays: Workload) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """In the middle of several conversations."""
-    middle = len(load.messages) // 2
-    return load.messages[:middle], load.messages[middle:]
-
-
-@pytest.fixture(scope="module")
-def undisturbed(
-    kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Outcome, dict[Series, float]]:
-    return quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), load)
+    middle = len(plays.messages) // 2
+    return plays.messages[:middle], plays.messages[middle:]
 
 
 @pytest.fixture
@@ -58,7 +45,7 @@ def test_a_broker_that_goes_and_comes_back(
     own_kafka_broker: KafkaBroker,
     tmp_path: Path,
     halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     own_kafka_broker.start()
     disturbed = Disturbed(own_kafka_broker, tmp_path)
@@ -74,11 +61,9 @@ def test_a_broker_that_goes_and_comes_back(
         disturbed.close()
 
 
-def test_every_message_twice_and_out_of_order(
-    disturbed: Disturbed, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
-) -> None:
+def test_every_message_twice_and_out_of_order(disturbed: Disturbed, plays: Workload, undisturbed: Quiet) -> None:
     chance = random.Random(SEED)
-    twice = [replace(message, at=message.at + chance.uniform(0, 2)) for message in (*load.messages, *load.messages)]
+    twice = [replace(message, at=message.at + chance.uniform(0, 2)) for message in (*plays.messages, *plays.messages)]
     disturbed.produce(sorted(twice, key=lambda message: message.at))
     assert disturbed.finish() == undisturbed
 
@@ -86,7 +71,7 @@ def test_every_message_twice_and_out_of_order(
 def test_sigterm_in_the_middle_of_everything(
     disturbed: Disturbed,
     halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     disturbed.produce(halves[0])
     disturbed.daemon.start()
@@ -99,21 +84,21 @@ def test_sigterm_in_the_middle_of_everything(
 
 
 def test_a_topic_that_gets_more_partitions(
-    kafka_broker: KafkaBroker, disturbed: Disturbed, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
+    kafka_broker: KafkaBroker, disturbed: Disturbed, plays: Workload, undisturbed: Quiet
 ) -> None:
     disturbed.daemon.start()
-    old = [message for message in load.messages if message.partition < 2]
+    old = [message for message in plays.messages if message.partition < 2]
     disturbed.produce(old)
     has_read(disturbed, len(old))
     disturbed.add_partitions(5)
-    disturbed.produce([replace(message, partition=4) for message in load.messages if message.partition == 2])
+    disturbed.produce([replace(message, partition=4) for message in plays.messages if message.partition == 2])
     assert disturbed.finish() == undisturbed
 
 
 def test_a_wall_clock_that_jumps(
     disturbed: Disturbed,
     halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     disturbed.daemon.start("tests.failures.afflicted", "jumping_clock")
     disturbed.produce(halves[0])
@@ -131,7 +116,7 @@ def test_a_wall_clock_that_jumps(
 def test_a_disk_that_is_full_for_a_while(
     disturbed: Disturbed,
     halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     daemon = disturbed.daemon
     daemon.start("tests.failures.afflicted", "full_disk")
@@ -150,7 +135,7 @@ def test_a_postgresql_that_crashes_and_comes_back(
     kafka_broker: KafkaBroker,
     tmp_path: Path,
     halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     try:
         server = PostgresqlServer()

@@ -5,28 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.failures.kills import quiet
-from tests.failures.oracle import Outcome, Series
+from tests.failures.oracle import Quiet
 from tests.failures.running import Disturbed, eventually
-from tests.failures.workload import Workload, workload
+from tests.failures.workload import Workload
 from tests.services.kafka import KafkaBroker
 from tests.services.postgresql import PostgresqlServer
 
 pytestmark = pytest.mark.service
-
-SEED = 2
-
-
-@pytest.fixture(scope="module")
-def load() -> Workload:
-    return workload(SEED)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(
-    kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Outcome, dict[Series, float]]:
-    return quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), load)
 
 
 @pytest.fixture
@@ -37,18 +22,16 @@ def three(kafka_broker: KafkaBroker, postgresql_server: PostgresqlServer, tmp_pa
         replicas.close()
 
 
-def test_replicas_that_come_die_and_go_add_up_to_one(
-    three: Disturbed, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
-) -> None:
+def test_replicas_that_come_die_and_go_add_up_to_one(three: Disturbed, plays: Workload, undisturbed: Quiet) -> None:
     """In the middle of conversations: one alone, then three, one killed, one stopped, both back."""
-    half = len(load.messages) // 2
+    half = len(plays.messages) // 2
     first, second, third = three.daemons
     first.start()
-    three.produce(load.messages[:half])
+    three.produce(plays.messages[:half])
     eventually(lambda: 'aem_monitor_received_batches_total{source="kafka"}' in first.scrape(), lambda: first.log)
     second.start()
     third.start()
-    three.produce(load.messages[half:])
+    three.produce(plays.messages[half:])
     second.kill()
     assert third.stop() == 0
     assert three.finish() == undisturbed

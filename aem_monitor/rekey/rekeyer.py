@@ -104,6 +104,7 @@ class Rekeyer:
         self._key_of: Remembered[str] = Remembered(settings.remembered_traces)
         self._offsets = OffsetTracker()
         self._dirty: set[str] = set()
+        self._scattered = False
         self._complaints = Complaints(_LOG)
 
     @property
@@ -151,12 +152,26 @@ class Rekeyer:
         trace = self._traces.get(chunk.trace_id)
         if trace is None:
             trace = self._traces.open(chunk.trace_id, now, self._key_of.get(chunk.trace_id))
+        self._notice_scattering(chunk.trace_id, position)
         self._offsets.hold(chunk.trace_id, position)
         if trace.key is None:
             self._traces.add(trace, chunk, now)
             self._dirty.add(chunk.trace_id)
         else:
             self._follow(trace, trace.key, chunk, now)
+
+    def _notice_scattering(self, trace_id: str, position: Position) -> None:
+        """Say once that the producer does not key by trace: what that asks for, nothing here can see to."""
+        known = self._offsets.partitions_of(trace_id)
+        if not self._scattered and any(
+            topic == position.topic and place != position.partition for topic, place in known
+        ):
+            self._scattered = True
+            _LOG.warning(
+                "Spans of one trace come from several partitions of topic %s: it is not keyed by trace, and one "
+                "process of rekey has to read all of it. Where there are several, traces are torn apart.",
+                position.topic,
+            )
 
     def _follow(self, trace: Trace, key: str, chunk: Chunk, now: float) -> None:
         """What comes after its trace was published follows it at once, whatever it says itself."""

@@ -329,3 +329,13 @@ def test_a_part_that_is_broken_inside_is_published_apart_and_hides_nothing() -> 
         (b"c-1", broken),
     ]
     assert rekeying.count("aem_monitor_refused_requests_total", source="kafka", cause="malformed") == 1
+
+
+@pytest.mark.parametrize("scattered", [True, False])
+def test_a_topic_that_is_not_keyed_by_trace_is_said_once(scattered: bool, caplog: pytest.LogCaptureFixture) -> None:
+    rekeying = Rekeying()
+    for _ in range(3):
+        for number, span in enumerate(turn()):
+            rekeying.spans(span, partition=number % 2 if scattered else 0)
+    said = [record.message for record in caplog.records if "not keyed by trace" in record.message]
+    assert len(said) == scattered

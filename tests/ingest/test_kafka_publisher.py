@@ -84,13 +84,15 @@ def test_what_is_put_while_brokers_are_away_is_written_when_they_are_back(own_ka
 def test_it_is_full_until_brokers_have_taken_what_it_holds(kafka_broker: KafkaBroker) -> None:
     topic = f"full.{uuid4().hex[:8]}"
     publisher: Publisher[str] = Publisher([kafka_broker.bootstrap], {}, "tests", most_bytes=1000)
+    seen: list[bool] = []
     for number in range(10):
-        assert not publisher.full
+        seen.append(publisher.full)
         publisher.put(record(topic, bytes([number]) * 100))
-    assert publisher.full
+    seen.append(publisher.full)
+    assert seen == [False] * 10 + [True]
     assert publisher.flush(1.0) == []
-    assert publisher.full
     kafka_broker.create_topic(topic)
     assert len(publisher.flush(30.0)) == 10
-    assert not publisher.full
+    seen.append(publisher.full)
+    assert not seen[-1]
     publisher.close(1.0)

@@ -1,16 +1,25 @@
 """``aem-monitor rekey``: publish spans again, keyed by conversation, until SIGTERM or SIGINT."""
 
+import logging
 import os
 import signal
 import threading
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from aem_monitor.cli.logs import start_logging
 from aem_monitor.config.load import load_config
-from aem_monitor.config.rekeying import rekey_kafka_settings, rekey_settings, restricting_attributes
+from aem_monitor.config.rekeying import (
+    read_by_the_monitor,
+    rekey_kafka_settings,
+    rekey_settings,
+    restricting_attributes,
+)
 from aem_monitor.rekey.process import RekeyProcess
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -39,6 +48,12 @@ def rekey(arguments: Namespace) -> int:
     kafka = rekey_kafka_settings(config, arguments.config)
     settings = rekey_settings(config, arguments.to)
     start_logging(arguments.log_level or config.log.level, config.log.format)
+    for topic in read_by_the_monitor(config, settings):
+        _LOG.warning(
+            "ingest.kafka.topics names %s, which is not keyed by conversation: have the monitor read %s instead",
+            topic,
+            settings.targets[topic],
+        )
     process = RekeyProcess(config, kafka, settings, restricting_attributes(config))
     stop = threading.Event()
 

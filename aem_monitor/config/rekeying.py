@@ -56,6 +56,15 @@ def rekey_settings(config: Config, to: str | None) -> RekeySettings:
     )
 
 
+def read_by_the_monitor(config: Config, settings: RekeySettings) -> list[str]:
+    """Topics that ``rekey`` reads and that this configuration has the monitor read too, as it does by default.
+
+    Replicas of it would read conversations that are torn apart.
+    """
+    kafka = config.ingest.kafka
+    return [] if kafka is None else [topic.name for topic in kafka.topics if topic.name in settings.targets]
+
+
 def restricting_attributes(config: Config) -> frozenset[str]:
     """The attributes by which golden dialogs are restricted, as far as the configuration names dialogs."""
     dialogs = load_dialogs(config.golden.paths) if config.golden.paths else ()

@@ -6,7 +6,12 @@ import pytest
 
 from aem_monitor.cli.main import main
 from aem_monitor.config.load import load_config
-from aem_monitor.config.rekeying import rekey_kafka_settings, rekey_settings, restricting_attributes
+from aem_monitor.config.rekeying import (
+    read_by_the_monitor,
+    rekey_kafka_settings,
+    rekey_settings,
+    restricting_attributes,
+)
 from aem_monitor.examples import example_dialogs
 
 KAFKA = "ingest: {kafka: {bootstrap_servers: ['b:9092'], client: {security_protocol: SSL}, group_instance_id: one}}\n"
@@ -55,6 +60,14 @@ def test_the_target_of_the_command_line_takes_the_place_of_the_configured_one(tm
     config = load_config(written(tmp_path, KAFKA), {})
     assert rekey_settings(config, None).targets == {"otlp_spans": "otlp_spans_by_conversation"}
     assert rekey_settings(config, "elsewhere").targets == {"otlp_spans": "elsewhere"}
+
+
+def test_a_monitor_that_reads_the_same_topic_is_noticed(tmp_path: Path) -> None:
+    default = load_config(written(tmp_path, KAFKA), {})
+    assert read_by_the_monitor(default, rekey_settings(default, None)) == ["otlp_spans"]
+    text = "ingest: {kafka: {bootstrap_servers: ['b:9092'], topics: [{name: otlp_spans_by_conversation}]}}\n"
+    right = load_config(written(tmp_path, text), {})
+    assert read_by_the_monitor(right, rekey_settings(right, None)) == []
 
 
 def test_attributes_that_restrict_recognition_are_its_business_too(tmp_path: Path) -> None:

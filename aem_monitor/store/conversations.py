@@ -24,12 +24,14 @@ _LEVEL: Final = 6
 class Keeping:
     """Which conversations are kept: none, or those of at most ``max_bytes`` before they are compressed.
 
-    ``redaction`` holds for all that is stored, verdicts included.
+    ``redaction`` holds for all that is stored, verdicts included. ``sinks`` are the names of those that every final
+    verdict is kept for until they have taken it.
     """
 
     conversations: bool = True
     max_bytes: int = 1024 * 1024
     redaction: Redaction = field(default_factory=Redaction)
+    sinks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,12 +51,31 @@ Table(
     Index("reviews_age", "answered_at"),
 )
 
+_V3: Final = MetaData()
+
+Table(
+    "outbox",
+    _V3,
+    Column("sink", Text, primary_key=True),
+    Column("replica", Text, primary_key=True),
+    Column("run_id", Text, primary_key=True),
+    Column("dialog_version", Integer, primary_key=True, autoincrement=False),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("stored_at", Double, nullable=False),
+    Index("outbox_oldest", "sink", "replica", "stored_at"),
+)
+
 
 def _conversations_and_reviews(connection: Connection) -> None:
     _V2.create_all(connection)
 
 
+def _outbox(connection: Connection) -> None:
+    _V3.create_all(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(2, "conversations of final runs, and people's answers about verdicts", _conversations_and_reviews),
+    Migration(3, "verdicts that sinks have not taken yet", _outbox),
 )
 """Steps from version 1 on. A new database is created from the tables of ``schema`` and needs none of them."""

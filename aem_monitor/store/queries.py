@@ -12,7 +12,15 @@ from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
 from aem_monitor.store.conversations import unpack
-from aem_monitor.store.records import MAX_PAGE, KeptConversation, LatencyOfRun, RunFilter, StoredPlay, StoredRun
+from aem_monitor.store.records import (
+    MAX_PAGE,
+    KeptConversation,
+    LatencyOfRun,
+    RevisionKey,
+    RunFilter,
+    StoredPlay,
+    StoredRun,
+)
 from aem_monitor.store.rows import text_column
 
 _CHUNK: Final = 400
@@ -108,6 +116,18 @@ def load_history(connection: Connection, run_id: str) -> list[StoredRun]:
     same = schema.runs.c.run_id == text_column(run_id)
     query = select(schema.runs).where(same).order_by(schema.runs.c.revision, schema.runs.c.stored_at)
     return _with_turns(connection, connection.execute(query).all())
+
+
+def load_revisions(connection: Connection, keys: Sequence[RevisionKey]) -> dict[RevisionKey, StoredRun]:
+    """The verdicts under these keys; those that are not there are missing."""
+    wanted = set(keys)
+    found: dict[RevisionKey, StoredRun] = {}
+    for chunk in chunks(key.run_id for key in keys):
+        rows = connection.execute(select(schema.runs).where(schema.runs.c.run_id.in_(chunk))).all()
+        named = {RevisionKey(row.run_id, row.dialog_version, row.revision): row for row in rows}
+        kept = [key for key in named if key in wanted]
+        found.update(zip(kept, _with_turns(connection, [named[key] for key in kept]), strict=True))
+    return found
 
 
 def load_run_ids(connection: Connection, prefix: str, limit: int) -> list[str]:

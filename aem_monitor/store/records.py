@@ -126,3 +126,25 @@ class Review:
     who: str
     note: str | None
     answered_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionKey:
+    """What names one verdict of one run."""
+
+    run_id: str
+    dialog_version: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A verdict that a sink has not taken yet, stored at ``stored_at`` (seconds since the epoch).
+
+    Without ``run`` there is nothing to be taken any more: ``lost`` says why, ``retention`` or ``corrupt``.
+    """
+
+    key: RevisionKey
+    stored_at: float
+    run: StoredRun | None
+    lost: str | None = None

@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from aem_monitor.errors import StoreError
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 
 METADATA: Final = MetaData()
 
@@ -185,6 +185,18 @@ reviews = Table(
     Column("note", Text),
     Column("answered_at", Double, nullable=False),
     Index("reviews_age", "answered_at"),
+)
+
+outbox = Table(
+    "outbox",
+    METADATA,
+    Column("sink", Text, primary_key=True),
+    Column("replica", Text, primary_key=True),
+    Column("run_id", Text, primary_key=True),
+    Column("dialog_version", Integer, primary_key=True, autoincrement=False),
+    Column("revision", Integer, primary_key=True, autoincrement=False),
+    Column("stored_at", Double, nullable=False),
+    Index("outbox_oldest", "sink", "replica", "stored_at"),
 )
 
 _PREPARING: Final = 0x61656D

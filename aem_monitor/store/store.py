@@ -15,6 +15,7 @@ from aem_monitor.store import schema
 from aem_monitor.store.claim import Claim
 from aem_monitor.store.codec import dump_json, encode_run, encode_turn, same_result
 from aem_monitor.store.conversations import Keeping, Packed, pack
+from aem_monitor.store.outbox import Outbox
 from aem_monitor.store.queries import (
     chunks,
     load_conversations,
@@ -37,13 +38,13 @@ from aem_monitor.store.records import (
     StoredPlay,
     StoredRun,
 )
+from aem_monitor.store.retention import forget
 from aem_monitor.store.reviews import load_reviews, write_review
 from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
 from aem_monitor.store.totals import total_of
-from aem_monitor.store.transactions import Transactions
 
 
-class Store(Transactions):
+class Store(Outbox):
     """Verdicts, totals, positions and answers in one database.
 
     The engine's thread writes; other threads may read at any time. All methods raise ``StoreError`` with a ``reason``
@@ -56,11 +57,10 @@ class Store(Transactions):
         Args:
             url: ``sqlite:///path`` (``sqlite:////absolute/path``), ``sqlite://`` for one in memory.
             replica: stable name under which this process keeps its totals and positions.
-            keeping: which conversations are kept, and what is taken out of all that is stored.
+            keeping: which conversations are kept, what is taken out of all that is stored, and which sinks are fed.
         """
-        super().__init__(url, replica)
-        self.replica = replica
         self._keeping = keeping or Keeping()
+        super().__init__(url, replica, self._keeping.sinks)
         self._claim: Claim | None = None
 
     def claim(self) -> None:
@@ -223,21 +223,8 @@ class Store(Transactions):
         ``conversations_before``. Totals, positions and releases stay. Returns how many runs were forgotten."""
 
         def write(connection: Connection) -> int:
-            old = select(schema.runs.c.run_id).where(schema.runs.c.final_at < before)
-            count = connection.execute(
-                select(func.count(func.distinct(schema.runs.c.run_id))).where(schema.runs.c.final_at < before)
-            ).scalar_one()
-            connection.execute(delete(schema.run_traces).where(schema.run_traces.c.run_id.in_(old)))
-            connection.execute(delete(schema.turns).where(schema.turns.c.run_id.in_(old)))
-            kept = schema.conversations.c
-            connection.execute(delete(schema.conversations).where(kept.run_id.in_(old)))
-            if conversations_before is not None:
-                connection.execute(delete(schema.conversations).where(kept.stored_at < conversations_before))
-            connection.execute(delete(schema.runs).where(schema.runs.c.final_at < before))
-            connection.execute(delete(schema.reviews).where(schema.reviews.c.answered_at < before))
-            connection.execute(delete(schema.answers).where(schema.answers.c.stored_at < before))
-            connection.execute(delete(schema.provisional_runs).where(schema.provisional_runs.c.stored_at < before))
-            return count
+            self._abandon(connection, before)
+            return forget(connection, before, conversations_before)
 
         return self._write("apply retention", write)
 
@@ -375,6 +362,7 @@ class Store(Transactions):
         connection.execute(insert(schema.runs), row)
         if result.turns:
             connection.execute(insert(schema.turns), turn_rows(result))
+        self._offer(connection, result, stored_at)
         table = schema.run_traces
         known = set(connection.execute(select(table.c.trace_id).where(table.c.run_id == result.run_id)).scalars())
         traces = [

@@ -12,7 +12,7 @@ from sqlalchemy import inspect, select
 
 from aem_monitor.errors import StoreError
 from aem_monitor.store import Store, schema
-from aem_monitor.store.conversations import Packed
+from aem_monitor.store.conversations import Keeping, Packed
 from aem_monitor.store.database import connect
 from aem_monitor.store.records import KeptConversation
 from tests.services.postgresql import PostgresqlServer
@@ -79,6 +79,12 @@ class EarlierDatabase:
             store.record_final(run("new"), [], stored_at=2000.0, conversation=Packed(9, None))
             assert store.conversations([*known, "new"]) == {"new": KeptConversation(9, None)}
 
+    def test_no_sink_waits_for_what_became_final_before(self, url: str) -> None:
+        with Store(url, "monitor-0", Keeping(sinks=("json_lines",))) as store:
+            assert store.waiting("json_lines", 10) == []
+            store.record_final(run("new"), [], stored_at=2000.0)
+            assert [one.key.run_id for one in store.waiting("json_lines", 10)] == ["new"]
+
     def test_it_has_the_tables_of_a_new_one(self, url: str) -> None:
         Store(url).close()
         migrated, new = connect(url), connect("sqlite://")
@@ -98,7 +104,7 @@ class EarlierDatabase:
 
     def test_daemons_that_start_at_once_bring_it_up_to_date_once(self, url: str) -> None:
         assert failures_of_starting_at_once(url) == []
-        assert versions(url) == [1, 2]
+        assert versions(url) == [1, 2, 3]
 
 
 class TestSqlite(EarlierDatabase):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aem_monitor.assembly import AssemblySettings, read_trace
+from aem_monitor.assembly import AssemblySettings, join, read_trace
 from aem_monitor.assembly.groups import find_groups
 from aem_monitor.assembly.identity import ids_on, nearest_id
 from aem_monitor.assembly.reports import with_reports
@@ -17,8 +17,8 @@ class Naming:
     """What a trace says of its conversation.
 
     ``ids`` are its conversation ids, the one that is the conversation's key in front; ``agent`` is that of its first
-    exchange, where there are no ids. ``has_turns``: it holds any part of a conversation; ``of_agent``: any span of an
-    agent.
+    conversation, where there are no ids. ``has_turns``: it holds any part of a conversation; ``of_agent``: any span of
+    an agent.
     """
 
     ids: tuple[str, ...] = ()
@@ -45,9 +45,15 @@ def naming_of(
         (ids,) = found
         return Naming(tuple(dict.fromkeys(one.value for one in ids)), has_turns=True, of_agent=True)
     reading = read_trace(spans, logs, registry, settings)
+    conversations = join([reading], settings)
+    # Exchanges of agents that work beside the one that answers, a title maker's, are in no conversation: their ids name
+    # one only where there is no other.
+    named = [value for one in conversations if one.conversation_id for value in (one.conversation_id, *one.aliases)]
+    named += [candidate.value for exchange in reading.exchanges for candidate in exchange.ids]
+    agents = [one.agent for one in conversations] + [one.agent for one in reading.exchanges]
     return Naming(
-        ids=tuple(dict.fromkeys(one.value for exchange in reading.exchanges for one in exchange.ids)),
-        agent=reading.exchanges[0].agent if reading.exchanges else None,
+        ids=tuple(dict.fromkeys(named)),
+        agent=next(iter(agents), None),
         has_turns=reading.has_turns,
         of_agent=reading.has_turns or reading.agent_spans > 0,
     )

@@ -19,7 +19,6 @@ from aem_monitor.config.settings import (
     assembly_settings,
     engine_settings,
     journal_settings,
-    kafka_settings,
     keeping,
     limits,
     pipeline_settings,
@@ -35,11 +34,12 @@ from aem_monitor.errors import AemMonitorError, ConfigError, StoreError
 from aem_monitor.experts.build import build_expert
 from aem_monitor.experts.pool import ExpertPool
 from aem_monitor.golden.load import Dialogs, load_dialogs
-from aem_monitor.ingest.batch import Partition, Source
+from aem_monitor.ingest.batch import EngineInput, Partition, Source
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.otlp_http import OtlpHttpSource
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.journalling import Journalling
+from aem_monitor.kafkainput import kafka_source
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.readings import Correlations, Expected, watch_engine, watch_sources
@@ -119,6 +119,7 @@ class Daemon:
             self._release,
             clock,
             accepting=lambda: self._recorder.cannot_write() is None,
+            take_back=self._take_back,
         )
         keep = build_prefilter(self._conventions, assembly_settings(config), pipeline.recogniser.attributes)
         journalled = journal_settings(config)
@@ -164,8 +165,7 @@ class Daemon:
             refused = self._refused("otlp_grpc")
             sources.append(source(grpc_listen.host, grpc_listen.port, bounds, keep, submit, refused, journal=journal))
         if config.ingest.kafka is not None:
-            settings = kafka_settings(config.ingest.kafka)
-            sources.append(KafkaSource(settings, bounds, keep, submit, self._refused("kafka")))
+            sources.append(kafka_source(config.ingest.kafka, bounds, keep, submit, self.metrics))
         if not sources:
             raise ConfigError("ingest: no input is configured; enable ingest.otlp_http or give ingest.kafka")
         return tuple(sources)
@@ -300,6 +300,9 @@ class Daemon:
         if unkept is not None:
             found.append(unkept)
         for source in self.sources:
+            held_up = source.problem() if isinstance(source, KafkaSource) else None
+            if held_up is not None:
+                found.append(held_up)
             if source.up:
                 self._was_up.add(source.name)
             elif source.name not in self._was_up:
@@ -352,6 +355,11 @@ class Daemon:
             self._journalling.release(offsets)
         for source in self.sources:
             source.release(offsets)
+
+    def _take_back(self, item: EngineInput, defect: str) -> None:
+        for source in self.sources:
+            if isinstance(source, KafkaSource):
+                source.take_back(item, f"{defect} while the engine took it in")
 
     def _refused(self, source: str) -> Callable[[str, int], None]:
         def count(cause: str, amount: int) -> None:

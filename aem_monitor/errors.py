@@ -64,6 +64,12 @@ class StoreError(AemMonitorError):
     reason = "store"
 
 
+class BrokerError(AemMonitorError):
+    """Kafka does not answer, or a topic is not there."""
+
+    reason = "kafka"
+
+
 class ScorerError(AemMonitorError):
     """A scorer could not answer. Becomes the not-scored cause ``scorer_error``, never a verdict."""
 

@@ -34,6 +34,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("demo", "show the monitor at work on recorded spans, on this machine", "aem_monitor.cli.demo"),
     Command("run", "run the monitor", "aem_monitor.cli.run"),
     Command("rekey", "publish spans in Kafka again, keyed by conversation", "aem_monitor.cli.rekey"),
+    Command("dlq", "look at messages that could not be used, and give them back", "aem_monitor.cli.dlq"),
     Command("replay", "score the conversations in OTLP files", "aem_monitor.cli.replay"),
     Command("explain", "say for every span of OTLP files what it was taken for, and why", "aem_monitor.cli.explain"),
     Command("score", "score annotated dialogs, gold and prediction side by side", "aem_monitor.cli.score"),

@@ -110,6 +110,31 @@ class KafkaClient(Section):
         return self
 
 
+class DeadLetters(Section):
+    """Messages that cannot be used go to a topic of their own; see [dead-letters.md](dead-letters.md)."""
+
+    topic: str | None = Field(
+        None,
+        min_length=1,
+        max_length=249,
+        description="Name of the topic; it has to exist. Without one, such messages are counted and passed over, "
+        "however many there are.",
+    )
+    max_ratio: float = Field(
+        0.25,
+        gt=0,
+        le=1,
+        description="Share of a partition's last `window` messages; at more of them nothing is read until a restart.",
+    )
+    window: int = Field(1000, gt=0, le=10**6, description="How many of a partition's last messages are looked at.")
+    max_run: int = Field(
+        100, gt=0, description="Most of them in a row on a partition; at one more nothing is read until a restart."
+    )
+    max_replays: int = Field(
+        3, gt=0, description="How often `aem-monitor dlq replay` gives back one message that fails again and again."
+    )
+
+
 class Kafka(Section):
     """Spans from Kafka. Offsets are committed when the verdicts they led to are stored."""
 
@@ -141,6 +166,7 @@ class Kafka(Section):
     metadata_max_age: Duration = Field(60.0, gt=0, description="How long a new topic or partition may stay unnoticed.")
     commit_interval: Duration = Field(5.0, gt=0, description="How often released offsets are committed.")
     client: KafkaClient = Field(default_factory=KafkaClient, description="Security settings of the client.")
+    dead_letters: DeadLetters = Field(default_factory=DeadLetters)
 
     @model_validator(mode="after")
     def _topics_differ(self) -> Self:
@@ -149,6 +175,11 @@ class Kafka(Section):
             if topic.name in seen:
                 raise KeyFaultError(("topics", number, "name"), f"topic {topic.name!r} is listed twice; keep one")
             seen.add(topic.name)
+        if self.dead_letters.topic in seen:
+            raise KeyFaultError(
+                ("dead_letters", "topic"),
+                f"topic {self.dead_letters.topic!r} is read as well; its letters would become letters again",
+            )
         return self
 
 

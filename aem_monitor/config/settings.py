@@ -18,6 +18,7 @@ from aem_monitor.config.root import Config
 from aem_monitor.config.secrets import read_secret
 from aem_monitor.conventions.mapped import Fields, KindRule, SpanMapping
 from aem_monitor.conventions.reading import SpanKind
+from aem_monitor.deadletters.settings import DeadLetterSettings
 from aem_monitor.engine.settings import EngineSettings
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
@@ -191,6 +192,16 @@ def kafka_settings(kafka: Kafka) -> KafkaSettings:
         metadata_max_age_seconds=kafka.metadata_max_age,
         commit_interval_seconds=kafka.commit_interval,
         client=_client(kafka.client),
+    )
+
+
+def dead_letter_settings(kafka: Kafka) -> DeadLetterSettings | None:
+    """Where messages go that cannot be used; None where they are passed over."""
+    chosen = kafka.dead_letters
+    if chosen.topic is None:
+        return None
+    return DeadLetterSettings(
+        chosen.topic, kafka.group_id, chosen.max_ratio, chosen.window, chosen.max_run, chosen.max_replays
     )
 
 

@@ -2,16 +2,9 @@
 
 from collections import deque
 from collections.abc import Iterable
-from enum import StrEnum
 
+from aem_monitor.deadletters.causes import Bound
 from aem_monitor.ingest.batch import Partition
-
-
-class Bound(StrEnum):
-    """What there were too many of."""
-
-    RUN = "run"
-    RATIO = "ratio"
 
 
 class _Course:

@@ -84,8 +84,10 @@ class EngineThread:
     """Runs an engine. ``submit`` may be called from any thread, everything else from the one that owns the daemon.
 
     ``release`` is told which offsets have become free, on the engine's thread. While ``accepting`` says no, sources
-    are held back: their batches are refused as if the queue were full. A tick that takes long is cut into slices, and
-    what waits in the queue is taken in between, for about as long: one does not starve the other.
+    are held back: their batches are refused as if the queue were full. ``take_back`` is given, on the engine's thread
+    too, what a defect keeps it from taking in, and the kind of the defect, before that is passed over. A tick that
+    takes long is cut into slices, and what waits in the queue is taken in between, for about as long: one does not
+    starve the other.
     """
 
     def __init__(
@@ -96,9 +98,11 @@ class EngineThread:
         release: Callable[[Mapping[Partition, int]], None],
         clock: Callable[[], float] = time.time,
         accepting: Callable[[], bool] = lambda: True,
+        take_back: Callable[[EngineInput, str], None] = lambda _item, _defect: None,
     ) -> None:
         self._engine = engine
         self._accepting = accepting
+        self._take_back = take_back
         self._metrics = metrics
         self._release = release
         self._clock = clock
@@ -181,8 +185,9 @@ class EngineThread:
                         "The store is down at shutdown; queued input is left to Kafka or the journal, or is lost"
                     )
                     return
-            except Exception:  # noqa: BLE001 - logged and counted there
+            except Exception as error:  # noqa: BLE001 - logged and counted there
                 self._failed("ingest")
+                self._take_back(item, type(error).__name__)
                 self._engine.pass_over(item)
                 return
             else:

@@ -13,6 +13,8 @@ from itertools import product
 from typing import Final
 
 from aem_monitor.conventions.tooldefinitions import Unread
+from aem_monitor.deadletters.causes import CAUSES as LETTER_CAUSES
+from aem_monitor.deadletters.causes import Bound, Kept
 from aem_monitor.ingest.causes import Altered, Refused, Skipped
 from aem_monitor.journal.faults import REASONS as JOURNAL_REASONS
 from aem_monitor.journal.faults import Damaged, Evicted
@@ -423,6 +425,31 @@ _SELF: Final = (
         Kind.GAUGE,
         "Messages between the consumed position and the end of an assigned partition.",
         (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000)),
+    ),
+    Metric(
+        "aem_monitor_kafka_stopped",
+        Kind.GAUGE,
+        "Whether Kafka is read no more (1), until a restart, because too many messages of a partition cannot be used.",
+        (Label("cause", "in a row, or among the last ones", _values(Bound)),),
+    ),
+    Metric(
+        "aem_monitor_dead_letters_total",
+        Kind.COUNTER,
+        "Kafka messages that could not be used and became dead letters, each acknowledged by the brokers.",
+        (
+            Label("cause", "why", LETTER_CAUSES),
+            Label("kept", "what of them: too large ones are kept without their value, or not at all", _values(Kept)),
+        ),
+    ),
+    Metric(
+        "aem_monitor_dead_letters_unconfirmed",
+        Kind.GAUGE,
+        "Dead letters that no broker has acknowledged yet; offsets wait for them.",
+    ),
+    Metric(
+        "aem_monitor_dead_letter_stalls_total",
+        Kind.COUNTER,
+        "Times that Kafka was not read on because the dead-letter topic took nothing.",
     ),
     Metric(
         "aem_monitor_rekeyed_traces_total",

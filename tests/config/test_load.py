@@ -19,6 +19,7 @@ BAD = Path(__file__).parent / "bad"
 MESSAGES: dict[str, list[str]] = {
     "bare-number-duration.yaml": ['3: assembly.idle: a duration is written with its unit: "500ms", "30s"'],
     "boolean-as-text.yaml": ["4: ingest.otlp_http.insecure: must be a valid boolean, not 'yes'"],
+    "dead-letters-are-read.yaml": ["5: ingest.kafka.dead_letters.topic: topic 'otlp_spans' is read as well"],
     "decimal-size.yaml": ['3: ingest.otlp_http.max_body: a size is written with its unit: "512KiB"'],
     "duplicate-key.yaml": ["4: store.url: key is written twice (first in line 3); keep one"],
     "empty-where.yaml": ["3: recognise.where.deployment.name: must be a text, number or boolean, or a list"],

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aem_monitor.deadletters.bounds import Bound, Bounds
+from aem_monitor.deadletters.bounds import Bounds
+from aem_monitor.deadletters.causes import Bound
 
 P = ("spans", 0)
 Q = ("spans", 1)

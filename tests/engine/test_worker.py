@@ -64,7 +64,15 @@ class Setting:
         self.released: list[Mapping[Partition, int]] = []
         given: Any = self.engine
         self.accepting = True
-        self.worker = EngineThread(given, self.metrics, 3, self.released.append, accepting=lambda: self.accepting)
+        self.taken_back: list[tuple[EngineInput, str, int]] = []
+        self.worker = EngineThread(
+            given,
+            self.metrics,
+            3,
+            self.released.append,
+            accepting=lambda: self.accepting,
+            take_back=lambda item, defect: self.taken_back.append((item, defect, len(self.engine.passed_over))),
+        )
 
     def errors(self, step: str) -> float:
         return self.metrics.counter("aem_monitor_engine_errors_total", step=step).value
@@ -159,6 +167,7 @@ def test_a_defect_stops_neither_input_nor_ticks(setting: Setting) -> None:
     eventually(lambda: setting.errors("tick") >= 2)
     assert setting.errors("ingest") == 1
     assert setting.engine.passed_over == [batch(0)], "whoever keeps it need not"
+    assert setting.taken_back == [(batch(0), "ZeroDivisionError", 0)], "before it is passed over"
     assert setting.worker.problem() is None
 
 

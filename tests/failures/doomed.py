@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aem_monitor.cli.main import main
+from aem_monitor.deadletters.writer import DeadLetters
 from aem_monitor.engine.engine import Engine
 from aem_monitor.engine.worker import EngineThread
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import KafkaConnection
+from aem_monitor.ingest.kafka_progress import PartitionProgress
+from aem_monitor.ingest.kafka_publisher import Publisher
 from aem_monitor.ingest.otlp_replay import OtlpReplay
 from aem_monitor.journal.folder import Folder
 from aem_monitor.journal.journal import Journal
@@ -61,9 +64,19 @@ OTLP_POINTS: Final = {
 """The same for a request over OTLP."""
 
 
+LETTER_POINTS: Final = {
+    "poison_held": Point(DeadLetters, "take", False, 4),
+    "letter_taken": Point(DeadLetters, "take", True, 4),
+    "letter_put": Point(Publisher, "put", True, 4),
+    "letter_confirmed": Point(PartitionProgress, "let_go", False, 4),
+    "letter_settled": Point(PartitionProgress, "let_go", True, 4),
+}
+"""The same for a message that cannot be used, up to the commits of ``POINTS``."""
+
+
 def doom(point: str, nth: int) -> None:
     """Have this process die the ``nth`` time that it comes to the point."""
-    at = {**POINTS, **OTLP_POINTS}[point]
+    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS}[point]
     method: Callable[..., Any] = getattr(at.owner, at.method)
     calls = 0
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -33,7 +33,13 @@ class Disturbed:
     """
 
     def __init__(
-        self, broker: KafkaBroker, folder: Path, url: str | None = None, replicas: int = 1, **configuration: Any
+        self,
+        broker: KafkaBroker,
+        folder: Path,
+        url: str | None = None,
+        replicas: int = 1,
+        dead_letters: Mapping[str, Any] | None = None,
+        **configuration: Any,
     ) -> None:
         unique = uuid4().hex[:8]
         self.broker = broker
@@ -51,6 +57,7 @@ class Disturbed:
             # Partitions that are added are seen within this time.
             "metadata_max_age": "2s",
             "topics": [{"name": self.topic}],
+            "dead_letters": dict(dead_letters or {}),
         }
         self.names = [f"replica-{number}" for number in range(replicas)]
         self.daemons: list[Daemon] = []

@@ -47,6 +47,19 @@ class Daemon:
         except ServiceUnavailableError as error:
             raise AssertionError(str(error)) from error
 
+    @property
+    def config(self) -> Path:
+        """Its configuration file, in JSON."""
+        return self._config
+
+    def problems(self) -> str:
+        """What it says when it is asked whether it is ready."""
+        try:
+            with urllib.request.urlopen(f"http://{self.metrics_address}/-/ready", timeout=5) as answer:
+                return str(answer.read().decode())
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+
     def get(self, path: str) -> int:
         """Status of a path of the metrics listener; 0 when nobody listens."""
         try:

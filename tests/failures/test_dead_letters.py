@@ -1,0 +1,154 @@
+"""Poison among good messages, read by daemons that are killed, and given back once it can be read."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from aem_monitor.deadletters.letter import Letter, read_letter
+from tests.deadletters.running import POISON, read_all
+from tests.failures.doomed import LETTER_POINTS
+from tests.failures.kills import quiet
+from tests.failures.oracle import Outcome, Series
+from tests.failures.running import Disturbed, eventually
+from tests.failures.workload import Message, Workload, workload
+from tests.services.kafka import KafkaBroker
+
+pytestmark = pytest.mark.service
+
+SEED = 5
+
+
+@pytest.fixture(scope="module")
+def load() -> Workload:
+    return workload(SEED, plays=10)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Outcome, dict[Series, float]]:
+    return quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), load)
+
+
+@pytest.fixture
+def dead_topic(kafka_broker: KafkaBroker) -> str:
+    name = f"dead.{uuid4().hex[:8]}"
+    kafka_broker.create_topic(name)
+    return name
+
+
+@pytest.fixture
+def disturbed(kafka_broker: KafkaBroker, dead_topic: str, tmp_path: Path) -> Iterator[Disturbed]:
+    one = Disturbed(kafka_broker, tmp_path, dead_letters={"topic": dead_topic, "max_run": 10, "max_replays": 2})
+    yield one
+    one.close()
+
+
+def with_poison(messages: Sequence[Message], every: int) -> tuple[Message, ...]:
+    """A different poison message after every so many."""
+    mixed: list[Message] = []
+    for number, message in enumerate(messages):
+        mixed.append(message)
+        if number % every == 0:
+            mixed.append(Message(message.at, message.partition, POISON + str(number).encode()))
+    return tuple(mixed)
+
+
+def letters_in(broker: KafkaBroker, topic: str) -> list[Letter]:
+    found = [read_letter(record) for record in read_all(broker, topic)]
+    return [letter for letter in found if letter is not None]
+
+
+def dlq(disturbed: Disturbed, *words: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Exit code, what was written as JSON, and what was said."""
+    command = [sys.executable, "-m", "aem_monitor", "dlq", *words, "--config", str(disturbed.daemon.config)]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, timeout=120)
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def test_processes_that_die_between_letter_and_commit_lose_neither(
+    disturbed: Disturbed, dead_topic: str, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
+) -> None:
+    mixed = with_poison(load.messages, every=4)
+    disturbed.produce(mixed)
+    deaths = sum(disturbed.die_at(point, nth) for nth, point in enumerate(LETTER_POINTS, start=1))
+    assert disturbed.finish() == undisturbed
+    assert deaths >= 3
+    expected = {one.value for one in mixed if one.value.startswith(POISON)}
+    found = letters_in(disturbed.broker, dead_topic)
+    assert {letter.value for letter in found} == expected
+    places = Counter((letter.origin.partition, letter.origin.offset) for letter in found)
+    assert len(places) == len(expected)
+    # Each process may write once more what the one before has not committed.
+    assert max(places.values()) <= deaths + 1
+
+
+def test_a_wrong_topic_is_not_drained_and_the_daemon_says_so(disturbed: Disturbed, dead_topic: str) -> None:
+    disturbed.produce([Message(0.0, 0, POISON)] * 1000)
+    disturbed.daemon.start()
+    eventually(lambda: 'aem_monitor_kafka_stopped{cause="run"} 1.0' in disturbed.daemon.scrape(), disturbed.state)
+    assert disturbed.daemon.get("/-/ready") == 503
+    assert "more than 10 in a row" in disturbed.daemon.problems()
+    assert 'aem_monitor_source_up{source="kafka"} 0.0' in disturbed.daemon.scrape()
+    assert disturbed.daemon.stop() == 0
+    assert len(letters_in(disturbed.broker, dead_topic)) == 10
+    assert disturbed.broker.committed(disturbed.group).get((disturbed.topic, 0), 0) <= 10
+
+
+def test_what_a_wrong_setting_made_of_good_messages_is_given_back_and_scored(
+    kafka_broker: KafkaBroker,
+    dead_topic: str,
+    tmp_path: Path,
+    load: Workload,
+    undisturbed: tuple[Outcome, dict[Series, float]],
+) -> None:
+    disturbed = Disturbed(kafka_broker, tmp_path, dead_letters={"topic": dead_topic, "max_run": 1000, "max_ratio": 1.0})
+    disturbed.produce(load.messages)
+    set_encoding(disturbed, "otlp_json")
+    disturbed.daemon.start()
+    eventually(disturbed.done, disturbed.state)
+    assert disturbed.daemon.stop() == 0
+    set_encoding(disturbed, "auto")
+
+    code, listed, said = dlq(disturbed, "inspect", "--limit", "3")
+    assert (code, len(listed)) == (0, 3)
+    assert f"3 of {len(load.messages)} dead letters shown" in said
+    assert not {"key", "value"} & listed[0].keys()
+    assert not listed[0]["replayed"]
+    count = {"cause": "malformed", "fate": "replayed", "letters": len(load.messages)}
+    assert dlq(disturbed, "replay", "--dry-run")[:2] == (0, [{**count, "dry_run": True}])
+    assert dlq(disturbed, "replay", "--cause", "too_large")[:2] == (0, [])
+    assert dlq(disturbed, "replay")[:2] == (0, [{**count, "dry_run": False}])
+    assert dlq(disturbed, "replay")[:2] == (0, [])
+    assert {letter["replayed"] for letter in dlq(disturbed, "inspect")[1]} == {True}
+    assert disturbed.finish() == undisturbed
+    assert len(letters_in(kafka_broker, dead_topic)) == len(load.messages)
+
+
+def set_encoding(disturbed: Disturbed, encoding: str) -> None:
+    document = json.loads(disturbed.daemon.config.read_text())
+    document["ingest"]["kafka"]["topics"][0]["encoding"] = encoding
+    disturbed.daemon.config.write_text(json.dumps(document))
+
+
+def test_what_fails_again_and_again_is_given_back_only_so_often(disturbed: Disturbed, dead_topic: str) -> None:
+    disturbed.produce([Message(0.0, 1, POISON)])
+    disturbed.daemon.start()
+    for replays in range(3):
+        eventually(lambda: len(letters_in(disturbed.broker, dead_topic)) == replays + 1, disturbed.state)  # noqa: B023
+        code, counts, _ = dlq(disturbed, "replay")
+        fate = "too_often" if replays == 2 else "replayed"
+        assert (code, [(one["fate"], one["letters"]) for one in counts]) == (int(replays == 2), [(fate, 1)])
+    eventually(disturbed.done, disturbed.state)
+    assert disturbed.daemon.stop() == 0
+    letters = letters_in(disturbed.broker, dead_topic)
+    assert [letter.replays for letter in sorted(letters, key=lambda letter: letter.written_at)] == [0, 1, 2]
+    # Given back to the partition that it came from, where the rest of its conversation is.
+    assert {(letter.origin.topic, letter.origin.partition) for letter in letters} == {(disturbed.topic, 1)}

@@ -1,0 +1,1 @@
+"""What is in deploy/ can be deployed, as far as that shows without a container engine."""

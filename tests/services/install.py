@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, PostgreSQL, and fetch their files.
+"""Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, Alertmanager, PostgreSQL,
+systemd, and fetch their files.
 
 Run from the project's root: ``python -m tests.services.install``. As root it installs Debian packages that are
 missing; otherwise it says which. Exit code 0 when everything is there, 1 when something is missing.
@@ -10,12 +11,14 @@ import shutil
 import subprocess
 import sys
 
+from tests.services.alertmanager import amtool
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, kafka_libraries
 from tests.services.postgresql import SERVER_VARIABLE, postgresql_binaries
 from tests.services.prometheus import prometheus_binary, promtool
 
-PACKAGES = {"java": "default-jre-headless", "mvn": "maven"}
+PACKAGES = {"systemd-analyze": "systemd"}
+KAFKA_PACKAGES = {"java": "default-jre-headless", "mvn": "maven"}
 
 
 def _apt_get(*arguments: str) -> None:
@@ -25,8 +28,8 @@ def _apt_get(*arguments: str) -> None:
 
 def install_packages() -> list[str]:
     """Install the Debian packages of missing commands where that is allowed; return those still missing."""
-    commands = [] if os.environ.get(BOOTSTRAP_VARIABLE) else [name for name in PACKAGES if shutil.which(name) is None]
-    missing = [PACKAGES[name] for name in commands]
+    packages = PACKAGES if os.environ.get(BOOTSTRAP_VARIABLE) else PACKAGES | KAFKA_PACKAGES
+    missing = [package for command, package in packages.items() if shutil.which(command) is None]
     if not os.environ.get(SERVER_VARIABLE) and not _has_postgresql():
         missing.append("postgresql")
     if os.geteuid() != 0 or shutil.which("apt-get") is None:
@@ -52,7 +55,7 @@ def main() -> int:
     if missing:
         print(f"missing: run as root: apt-get install {' '.join(missing)}", file=sys.stderr)
     failures = 0
-    services = [prometheus_binary, promtool]
+    services = [prometheus_binary, promtool, amtool]
     if not os.environ.get(BOOTSTRAP_VARIABLE):
         services.append(kafka_libraries)
     if not os.environ.get(SERVER_VARIABLE):

@@ -3,6 +3,7 @@
 import pytest
 
 from aem_monitor.deadletters.letter import Origin
+from aem_monitor.ingest.batch import PartitionsRevoked
 from tests.deadletters.running import POISON, Reading, produce, releasing
 from tests.ingest.kafka_engine import Queue, message, wait_until
 from tests.services.kafka import KafkaBroker
@@ -51,7 +52,6 @@ def test_a_thousand_in_a_row_stop_the_source_and_are_not_drained(reading: Readin
             releasing(source, queue, lambda: reading.committed.get((reading.topic, 1)) == 1),
             "the commit of the other partition",
         )
-        wait_until(lambda: source.lag().get((reading.topic, 0)) == 980, "the lag")
     assert len(reading.letters()) == 20
     assert reading.committed.get((reading.topic, 0), 0) <= 21
     assert reading.causes == {"malformed": 20}
@@ -90,19 +90,18 @@ def test_a_missing_topic_holds_the_source_back_and_nothing_is_lost(
         wait_until(lambda: source.problem() is not None, "the stall")
         assert reading.dead_topic in str(source.problem())
         reading.broker.produce(reading.topic, *[message()] * 5, partition=0)
-        polled_at = source.last_poll_at
         wait_until(
             releasing(source, queue, lambda: reading.committed == {(reading.topic, 0): 1}),
             "the commit up to the poison",
         )
-        wait_until(lambda: source.lag().get((reading.topic, 0)) == 5, "what is held back")
-        assert source.last_poll_at != polled_at
+        assert queue.offsets((reading.topic, 0)) == [0, 1, 2]
         assert source.up
         reading.broker.create_topic(reading.dead_topic)
         wait_until(releasing(source, queue, lambda: reading.committed == {(reading.topic, 0): 8}), "the rest", 60.0)
         assert source.problem() is None
     assert [letter.origin.offset for letter in reading.letters()] == [1]
     assert queue.offsets((reading.topic, 0)) == list(range(8))
+    assert not any(isinstance(item, PartitionsRevoked) for item in queue.items), "it stayed in the group"
 
 
 def test_a_broker_that_goes_away_before_it_confirms_loses_nothing(own_kafka_broker: KafkaBroker) -> None:

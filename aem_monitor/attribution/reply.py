@@ -21,6 +21,11 @@ _FACTS: Final = frozenset({"fact", "name"})
 """Faults of claims that say what nothing is known to say; others contradict what is known."""
 
 
+_CONTRADICTIONS: Final = frozenset({"negation", "antonym", "roles"})
+"""Faults of claims that say the opposite of what the reference says: that a result has their words does not bear them
+out, since words know no "no"."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyChecks:
     """Asks everything about a reply.
@@ -161,7 +166,7 @@ class ReplyChecks:
         Results hold bare numbers: they bear out no "29,400 euros" where the reference says 29,400 yen. And what the
         golden run returned says nothing where this run returned something else.
         """
-        if self.oracle.other_unit(claim, reference):
+        if claim.fault in _CONTRADICTIONS or self.oracle.other_unit(claim, reference):
             return False
         if any(self.oracle.supports(claim, result) for result in self.healthy):
             return True

@@ -112,3 +112,11 @@ MAIL = golden(
 def test_the_unit_stays_in_texts_of_arguments(body: str, verdict: str) -> None:
     calls = [Call("hotels.Book", {}, {"total": 88200}), Call("mail.send", {"body": body}, {"ok": True})]
     assert words(judged(MAIL, exchange("Book it.", calls, "Done.")))[2] == verdict
+
+
+def test_that_a_result_has_the_words_does_not_bear_out_their_opposite() -> None:
+    dialog = golden(
+        [user("Any refills?"), tool(1, "rx.Get", {}), agent(2, "You have one refill left.", depends_on=[1])]
+    )
+    played = exchange("Any refills?", [Call("rx.Get", {}, {"refills_left": 1})], "You have no refills left.")
+    assert words(judged(dialog, played))[2] == "root inconsistent_response"

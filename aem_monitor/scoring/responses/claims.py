@@ -46,7 +46,9 @@ _INTERJECTION: Final = re.compile(
     r"^(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|thanks?(?: you)?|you're welcome|you are welcome|welcome"
     r"|sure(?: thing)?"
     r"|of course|certainly|absolutely|great|okay|ok|alright|all right|no problem|my pleasure|sorry|bye|goodbye|got it"
-    r"|understood|perfect|confirmed|yes|no|done|well|and|so)\b[\s,.!:-]*)+"
+    r"|understood|perfect|confirmed|yes|done|well|and|so"
+    # "No, .." answers, "no refills are left" denies.
+    r"|no(?=\s*(?:[,.!:;-]|$)|\s(?:i|we|you|it|there|that|this|the|they|he|she)\b))\b[\s,.!:-]*)+"
 )
 _WISH: Final = re.compile(
     r"^(?:i(?:'m| am) (?:so |very )?sorry|i apologi[sz]e|enjoy|have (?:a|fun|an)|i? ?hope|good luck"
@@ -60,7 +62,8 @@ transferred|added|removed|deleted|created|scheduled rescheduled|confirmed|shippe
 submitted|completed|
 paid|charged|issued|credited|upgraded|downgraded|activated|deactivated|enabled|disabled|started|stopped|paused|resumed
 set|saved|
-approved|rejected|registered|assigned|applied|initiated|filed|closed|opened|unlocked|locked|reset|restored|escalated
+approved|rejected|registered enrolled|signed|waived|granted|revoked
+assigned|applied|initiated|filed|closed|opened|unlocked|locked|reset|restored|escalated
 posted|uploaded|
 downloaded|renewed|subscribed|unsubscribed|forwarded|generated|notified|flagged|blocked|unblocked|extended|moved
 arranged|made
@@ -70,7 +73,8 @@ _VERB_OF: Final = {
 }
 SETTLED: Final = frozenset(
     listed(
-        "booked reserved scheduled confirmed made arranged completed processed placed purchased ordered submitted set"
+        "booked reserved scheduled confirmed made arranged completed processed placed purchased ordered submitted "
+        "filed set"
     )
 )
 """Actions that all say that what was asked for has been settled."""
@@ -90,6 +94,16 @@ _DONE: Final = re.compile(
 _FUTURE: Final = re.compile(
     r"\b(?:will|'ll|going to|would|can|could|to be|should|may|if|once|before|when|whether|unless|wants?"
     r"|like|need)\b"
+)
+
+_OFFER: Final = re.compile(
+    r"\b(?:(?:shall|should|may|can) (?:i|we)|(?:do |would )?(?:you )?(?:want|like) (?:me|us) to|would you like to)\s+"
+    r"(?:(?:go ahead and|now|also|then|please)\s+)*(?P<verb>\w+)"
+)
+_OFFERED: Final = {stem(form): verb for form, verb in _VERB_OF.items()}
+_GO_ON: Final = frozenset(listed("go proceed continue"))
+_CONDITIONAL: Final = re.compile(
+    r"\b(?:not|never|no|cannot|can't|don't|doesn't|won't|shouldn't|mustn't)\b[^.;]{1,120}\b(?:without|unless|until)\b"
 )
 
 
@@ -120,6 +134,20 @@ def claimed_action(text: str) -> str | None:
     if match is None or _FUTURE.search(folded, max(0, match.start() - _REACH), match.start()):
         return None
     return _VERB_OF[match["verb"]]
+
+
+def offered_action(text: str) -> str | None:
+    """What a clause offers to do ("Shall I book it?"), as a participle; "" to go on, None for nothing known."""
+    offer = _OFFER.search(flat(text))
+    if offer is None:
+        return None
+    return "" if offer["verb"] in _GO_ON else _OFFERED.get(stem(offer["verb"]))
+
+
+def conditional(text: str) -> bool:
+    """Whether a clause denies something only for want of a condition ("you should not take it without asking"): what
+    is then asserted can be said with or without a negation."""
+    return _CONDITIONAL.search(flat(text)) is not None
 
 
 def action_stem(action: str) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from aem_monitor.scoring.responses.days import shared_month
 from aem_monitor.scoring.values.context import ValueContext
 from aem_monitor.scoring.values.forms import DateForm, Fact, NameForm, QuantityForm, TimeForm
 from aem_monitor.scoring.values.remember import remembered
@@ -48,7 +49,7 @@ def _facts(text: str, context: ValueContext) -> tuple[Fact, ...]:
         if not any(taken[fact.start : fact.end]):
             found.append(fact)
             taken[fact.start : fact.end] = b"\1" * (fact.end - fact.start)
-    return tuple(sorted(found, key=lambda fact: fact.start))
+    return tuple(shared_month(text, found, context.reference_date))
 
 
 def facts(text: str, context: ValueContext) -> tuple[Fact, ...]:

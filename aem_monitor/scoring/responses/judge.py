@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aem_monitor.scoring.responses.claims import SETTLED, Claim, claims, tells_of
+from aem_monitor.scoring.responses.claims import SETTLED, Claim, claims, conditional, offered_action, tells_of
+from aem_monitor.scoring.responses.days import says_days
 from aem_monitor.scoring.responses.facts import facts
 from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.responses.measures import measure
@@ -108,6 +109,8 @@ class _Text:
         answers = {agree_facts(fact, other) for other in self.different}
         if Agreement.SAME in answers or Agreement.PROBABLY in answers:
             return Agreement.SAME if Agreement.SAME in answers else Agreement.PROBABLY
+        if says_days(fact, self.different):
+            return Agreement.SAME
         if self._rounded(fact):
             return Agreement.PROBABLY
         return Agreement.UNKNOWN if Agreement.UNKNOWN in answers else Agreement.DIFFERENT
@@ -254,7 +257,7 @@ def _claim_fault(claim: Claim, known: _Text) -> str:
         return "roles"
     if claim.asks or best.asks:
         return ""
-    if claim.negated != best.negated:
+    if claim.negated != best.negated and not conditional(claim.text) and not conditional(best.text):
         return "negation"
     return "antonym" if antonyms(claim.text, best.text) else ""
 
@@ -353,9 +356,22 @@ def _support(claim: Claim, reply: _Text, scorer: Scorer) -> float:
     sentence."""
     if claim.action and any(other.action == claim.action for other in reply.claims):
         return 1.0
+    offered = _offers_the_same(claim, reply) if claim.asks else None
+    if offered is not None:
+        return float(offered)
     words = set(lemmas(claim.text)) - GENERIC
     share = len(words & reply.lemmas) / len(words) if words else 1.0
     if share >= 0.75 or not reply.claims:
         return share
     alike = max(scorer.score([(claim.text, other.text) for other in reply.claims] + [(claim.text, reply.text)]))
     return max(share, alike)
+
+
+def _offers_the_same(claim: Claim, reply: _Text) -> bool | None:
+    """Whether the reply offers what the claim offers, in whatever words it asks for consent; None if not both offer
+    something."""
+    wanted = offered_action(claim.text)
+    offers = [offer for other in reply.claims if other.asks and (offer := offered_action(other.text)) is not None]
+    if wanted is None or not offers:
+        return None
+    return any(not offer or not wanted or offer == wanted or {offer, wanted} <= SETTLED for offer in offers)

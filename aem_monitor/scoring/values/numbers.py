@@ -25,7 +25,7 @@ _UNIT_AFTER: Final = re.compile(
     r"|pounds? sterling|(?:square|sq|cubic|cu) (?:met(?:er|re)s?|kilomet(?:er|re)s?|feet|foot|ft|inch(?:es)?"
     r"|miles?|mi|yards?|km|m|cm)|(?:miles?|kilomet(?:er|re)s?|km) (?:per|an) hour|met(?:er|re)s? per second"
     r"|deg(?:rees?)? (?:fahrenheit|celsius|centigrade|f|c)"
-    r"|°\s?[cf]?|km/h|m/s|m²|[a-z]+[2²]?)(?![a-z\d])"
+    r"|°\s?[cf]?|km/h|m/s|m²|[µμ]g|[a-z]+[2²]?)(?![a-z\d])"
 )
 _PART_OF_UNIT: Final = re.compile(r"(?: of)? (?:an?|one) ([a-z]+)(?![\w])")
 """What stands between a fraction and its unit: "half a percent", "a quarter of a liter"."""

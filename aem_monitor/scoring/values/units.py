@@ -32,6 +32,7 @@ area    10000    ha hectare hectares
 mass    1        kg kgs kilo kilos kilogram kilograms kilogramme kilogrammes
 mass    1/1000   g gram grams
 mass    1/1000000 mg milligram milligrams
+mass    1/1000000000 µg μg mcg ug microgram micrograms
 mass    1000     tonne tonnes
 mass    0.45359237 lb lbs pound_mass
 mass    0.028349523125 oz ounce ounces

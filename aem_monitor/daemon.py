@@ -46,6 +46,7 @@ from aem_monitor.readings import Correlations, Expected, watch_engine, watch_sou
 from aem_monitor.restart import Started
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.store.store import Store
+from aem_monitor.watchdog import Watchdog
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from aem_monitor.web.listener import HttpListener
 from aem_monitor.web.metrics_app import metrics_app
@@ -129,6 +130,8 @@ class Daemon:
             else Journalling(journalled, limits(config), keep, self._engine, self.worker, self.metrics)
         )
         self.sources = self._sources(config, keep)
+        reading = {one.name: one.alive_at for one in self.sources if isinstance(one, KafkaSource)}
+        self._watchdog = Watchdog({"engine": self.worker.alive_at, **reading}, self.metrics)
         ready = metrics_app(self.metrics.registry, self.problems)
         self.metrics_listener = HttpListener(
             ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
@@ -209,6 +212,7 @@ class Daemon:
                 undo.callback(source.close, 1.0)
             undo.pop_all()
         self._loaded()
+        self._watchdog.start()
         threading.Thread(target=self._keep_house, name="housekeeping", daemon=True).start()
         _LOG.info(
             "Started with %d golden dialogs; metrics on %s/metrics", len(self._dialogs), self.metrics_listener.url
@@ -218,6 +222,7 @@ class Daemon:
         """Stop taking input, judge what is complete, commit, close. False when the grace was too short for that."""
         deadline = time.monotonic() + self._config.shutdown.grace
         self._stopping.set()
+        self._watchdog.stop()
         finals = self._recorder.finals
         _LOG.info("Draining: no more input is taken; at most %g s (shutdown.grace)", self._config.shutdown.grace)
 
@@ -286,7 +291,7 @@ class Daemon:
 
     def problems(self) -> Sequence[str]:
         """What keeps the monitor from being ready. A source that was up once only shows in its gauge when it is not."""
-        found = []
+        found = list(self._watchdog.problems())
         engine = self.worker.problem()
         if engine is not None:
             found.append(engine)

@@ -5,6 +5,7 @@ from aem_monitor.config.settings import dead_letter_settings, kafka_settings
 from aem_monitor.deadletters.causes import Bound
 from aem_monitor.deadletters.writer import DeadLetters, Pending
 from aem_monitor.ingest.batch import Submit
+from aem_monitor.ingest.causes import Stall
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_publisher import Publisher
 from aem_monitor.ingest.kafka_settings import KafkaSettings
@@ -20,7 +21,11 @@ def kafka_source(kafka: Kafka, bounds: Limits, keep: Prefilter, submit: Submit, 
     def refused(cause: str, amount: int) -> None:
         metrics.counter("aem_monitor_refused_requests_total", source="kafka", cause=cause).inc(amount)
 
-    return KafkaSource(settings, bounds, keep, submit, refused, _dead_letters(kafka, settings, metrics))
+    def reconnecting(cause: Stall) -> None:
+        metrics.counter("aem_monitor_kafka_reconnects_total", cause=cause.value).inc()
+
+    letters = _dead_letters(kafka, settings, metrics)
+    return KafkaSource(settings, bounds, keep, submit, refused, letters, reconnecting=reconnecting)
 
 
 def _dead_letters(kafka: Kafka, settings: KafkaSettings, metrics: Metrics) -> DeadLetters | None:

@@ -1,12 +1,12 @@
 """What the daemon's gauges read at the moment of a scrape."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from aem_monitor.engine.engine import Engine
 from aem_monitor.golden.load import Dialogs
-from aem_monitor.ingest.batch import Source
+from aem_monitor.ingest.batch import Partition, Source
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.metrics.catalogue import CORRELATED_DAYS, CORRELATED_RUNS
 from aem_monitor.metrics.correlation import COEFFICIENT, SAMPLES, correlate
@@ -62,27 +62,37 @@ def watch_engine(metrics: Metrics, engine: Engine) -> None:
     """Expose what the engine holds."""
     metrics.watch("aem_monitor_open_conversations", lambda: [((), engine.figures.conversations)])
     metrics.watch("aem_monitor_open_runs", lambda: [((), engine.figures.runs)])
+    metrics.watch("aem_monitor_oldest_open_run_timestamp_seconds", lambda: _known(engine.figures.oldest_run))
     metrics.watch("aem_monitor_pending_traces", lambda: [((), engine.figures.pending_traces)])
     metrics.watch("aem_monitor_pending_bytes", lambda: [((), engine.figures.bytes_held)])
-
-    def event_time() -> Readings:
-        reached = engine.figures.event_ns
-        return [((), reached / 1e9)] if reached else []
-
-    metrics.watch("aem_monitor_watermark_timestamp_seconds", event_time)
+    metrics.watch("aem_monitor_watermark_timestamp_seconds", lambda: _known(engine.figures.event_ns / 1e9))
 
 
 def watch_sources(metrics: Metrics, sources: Iterable[Source]) -> None:
     """Expose whether the inputs can receive, and how far behind they are."""
     listed = list(sources)
     metrics.watch("aem_monitor_source_up", lambda: [((("source", one.name),), float(one.up)) for one in listed])
+    for source in listed:
+        if isinstance(source, KafkaSource):
+            watch_kafka(metrics, source)
 
-    def lag() -> Readings:
-        return [
-            ((("topic", topic), ("partition", str(partition))), float(behind))
-            for source in listed
-            if isinstance(source, KafkaSource)
-            for (topic, partition), behind in source.lag().items()
-        ]
 
-    metrics.watch("aem_monitor_kafka_consumer_lag", lag)
+def watch_kafka(metrics: Metrics, source: KafkaSource) -> None:
+    """Expose how far a Kafka source is behind, and whether its client is alive."""
+    metrics.watch("aem_monitor_kafka_consumer_lag", lambda: _of_partitions(source.measured.lag))
+    metrics.watch("aem_monitor_kafka_uncommitted_offsets", lambda: _of_partitions(source.measured.uncommitted))
+    oldest = "aem_monitor_kafka_oldest_uncommitted_timestamp_seconds"
+    metrics.watch(oldest, lambda: _of_partitions(source.measured.oldest))
+    metrics.watch("aem_monitor_kafka_last_poll_timestamp_seconds", lambda: _known(source.measured.polled_at))
+    metrics.watch("aem_monitor_kafka_last_heartbeat_timestamp_seconds", lambda: _known(source.measured.heard_at))
+
+
+def _known(value: float | None) -> Readings:
+    return [((), value)] if value else []
+
+
+def _of_partitions(values: Mapping[Partition, float]) -> Readings:
+    return [
+        ((("topic", topic), ("partition", str(partition))), float(value))
+        for (topic, partition), value in values.items()
+    ]

@@ -151,6 +151,10 @@ class Kafka(Section):
     auto_offset_reset: Literal["earliest", "latest"] = Field(
         "earliest", description="Where to begin on a partition that the group has not committed."
     )
+    isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
+        "read_committed",
+        description="Whether messages of aborted transactions are left out, and of open ones waited for, or both read.",
+    )
     max_poll_records: int = Field(500, gt=0, description="Most messages taken in one poll.")
     max_poll_interval: Duration = Field(300.0, gt=0, description="Longest pause between polls in the group's eyes.")
     session_timeout: Duration = Field(45.0, gt=0, description="Silence after which the group gives partitions away.")

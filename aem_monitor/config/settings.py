@@ -181,6 +181,7 @@ def kafka_settings(kafka: Kafka) -> KafkaSettings:
         group_id=kafka.group_id,
         group_instance_id=kafka.group_instance_id,
         auto_offset_reset=kafka.auto_offset_reset,
+        isolation_level=kafka.isolation_level,
         max_poll_records=kafka.max_poll_records,
         max_poll_interval_seconds=kafka.max_poll_interval,
         session_timeout_seconds=kafka.session_timeout,

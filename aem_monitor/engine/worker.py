@@ -18,7 +18,6 @@ TICK_SECONDS: Final = 0.25
 _SLICE_SECONDS: Final = 0.25
 """How long a tick may take before the queue has its turn: ten thousand new runs at once make one of 15 seconds."""
 _STORE_RETRY_SECONDS: Final = 1.0
-_STUCK_AFTER_SECONDS: Final = 60.0
 
 Call: TypeAlias = Callable[[], None]
 """Something that has to happen on the engine's thread, between two batches."""
@@ -149,10 +148,11 @@ class EngineThread:
         """What keeps the engine from working, in a sentence; None when it works."""
         if not self._thread.is_alive():
             return "the engine does not run"
-        silent = time.monotonic() - self._alive_at
-        if silent > _STUCK_AFTER_SECONDS:
-            return f"the engine has been busy with one step for {silent:.0f} seconds"
         return None
+
+    def alive_at(self) -> float | None:
+        """When the thread last came by (monotonic seconds); None while it does not run."""
+        return self._alive_at if self._thread.is_alive() else None
 
     def _run(self) -> None:
         next_tick = time.monotonic() + TICK_SECONDS

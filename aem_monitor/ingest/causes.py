@@ -40,3 +40,10 @@ class Altered(StrEnum):
     TOO_MANY = "too_many"
     INVALID_UTF8 = "invalid_utf8"
     UNREADABLE_VALUE = "unreadable_value"
+
+
+class Stall(StrEnum):
+    """Why a session with Kafka was given up although brokers answered."""
+
+    NOT_JOINED = "not_joined"
+    NO_HEARTBEAT = "no_heartbeat"

@@ -18,11 +18,13 @@ from aem_monitor.ingest.batch import (
     PartitionsRevoked,
     Submit,
 )
-from aem_monitor.ingest.causes import Refused
+from aem_monitor.ingest.causes import Stall
 from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka_connection import KafkaConnection, Message
 from aem_monitor.ingest.kafka_group import Ownership, OwnershipChange
-from aem_monitor.ingest.kafka_losses import Losses
+from aem_monitor.ingest.kafka_losses import Losses, tell
+from aem_monitor.ingest.kafka_measures import Measured, Measures
+from aem_monitor.ingest.kafka_membership import Membership
 from aem_monitor.ingest.kafka_message import decode_message
 from aem_monitor.ingest.kafka_poison import PassedOver, Poison
 from aem_monitor.ingest.kafka_progress import PartitionProgress
@@ -39,8 +41,6 @@ _DELIVER: Final = 0.5
 _BOOTSTRAP: Final = 3.0
 _COMMIT: Final = 3.0
 _BACK_OFF: Final = (1.0, 30.0)
-_LAG_EVERY: Final = 1.0
-_END_OFFSETS_EVERY: Final = 10.0
 _UNREACHABLE_AFTER: Final = 5.0
 
 _Waiting: TypeAlias = Message | Batch | PartitionsRevoked | PartitionsAssigned
@@ -56,7 +56,10 @@ class KafkaSource:
     there was too much poison. An unreachable broker, a missing topic or any error of the client is said once a minute
     and tried again with back-off, never raised.
 
-    ``submit`` and ``count`` are called from the source's thread. ``release`` and ``take_back`` may be called from any.
+    A session that comes to nothing (``Membership``) is given up for a new one, and ``reconnecting`` is told.
+
+    ``submit``, ``count`` and ``reconnecting`` are called from the source's thread. ``release`` and ``take_back`` may be
+    called from any.
     """
 
     name = "kafka"
@@ -70,16 +73,17 @@ class KafkaSource:
         count: Callable[[str, int], None],
         poison: Poison | None = None,
         *,
+        reconnecting: Callable[[Stall], None] = lambda _: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._settings = settings
         self._topics = {topic.name: topic for topic in settings.topics}
         self._submit = submit
         self._count = count
-        self._clock = clock
         self._progress = PartitionProgress()
         self._losses = Losses(lambda _: {}, lambda _: None)
         self._ownership = Ownership()
+        self._clock = clock
         self._complaints = Complaints(_LOG)
         self._poison: Poison = poison or PassedOver()
         self._reader = MessageReader(
@@ -99,12 +103,10 @@ class KafkaSource:
         self._close_by = 0.0
         self._thread: Thread | None = None
         self._up = False
-        self._lag: dict[Partition, int] = {}
-        self._ends: dict[Partition, int] = {}
-        self._last_poll_at: float | None = None
+        self._membership = Membership(settings, reconnecting)
+        self._measures = Measures(clock)
+        self._alive_at = time.monotonic()
         self._next_commit = 0.0
-        self._next_lag = 0.0
-        self._next_ends = 0.0
         self._connected_at = 0.0
         self._was_joined = False
         self._was_replaced = False
@@ -117,7 +119,7 @@ class KafkaSource:
         self._poison.start()
         if importlib.util.find_spec("crc32c") is None:
             _LOG.warning("Package crc32c is missing: reading from Kafka is about twelve times slower; install it.")
-        self._thread = Thread(target=self._run, name="kafka-source", daemon=True)
+        self._thread = Thread(target=self._run, name="kafka", daemon=True)
         self._thread.start()
 
     def stop(self, timeout: float) -> None:
@@ -144,7 +146,11 @@ class KafkaSource:
 
     def problem(self) -> str | None:
         """What keeps it from reading on, in a sentence, where that is neither brokers nor engine."""
-        return self._poison.problem()
+        return self._poison.problem() or self._membership.problem(time.monotonic())
+
+    def alive_at(self) -> float | None:
+        """When its thread last came by (monotonic seconds); None while it does not run."""
+        return self._alive_at if self._thread is not None and self._thread.is_alive() else None
 
     @property
     def servers(self) -> str:
@@ -156,14 +162,10 @@ class KafkaSource:
         """Whether a broker is connected, the group joined and at least one topic there."""
         return self._up
 
-    def lag(self) -> Mapping[Partition, int]:
-        """Messages not delivered yet, by assigned partition; a partition is left out until its end is known."""
-        return self._lag
-
     @property
-    def last_poll_at(self) -> float | None:
-        """Wall clock in seconds of the last poll that succeeded; None before the first. Stands still in a stall."""
-        return self._last_poll_at
+    def measured(self) -> Measured:
+        """How far behind it is, as of the last second in which its thread came to measure it."""
+        return self._measures.latest
 
     # The thread.
 
@@ -205,6 +207,7 @@ class KafkaSource:
         """Wait before the next attempt, still handing the engine what it must know."""
         until = time.monotonic() + seconds
         while not self._closing.is_set() and time.monotonic() < until:
+            self._alive_at = time.monotonic()
             self._heed_stop()
             self._deliver(_DELIVER)
             self._closing.wait(min(_DELIVER, max(0.0, until - time.monotonic())))
@@ -213,6 +216,7 @@ class KafkaSource:
         """One membership, until closing. Raises what the client raises."""
         connection = KafkaConnection(self._settings, _BOOTSTRAP)
         self._connected_at = time.monotonic()
+        self._membership.begin(self._connected_at)
         self._losses = Losses(
             lambda partitions: connection.beginning_offsets(partitions, _COMMIT),
             lambda partition: connection.committed(partition, _COMMIT),
@@ -227,8 +231,9 @@ class KafkaSource:
             connection.close(min(_COMMIT, max(0.5, left)))
 
     def _turn(self, connection: KafkaConnection) -> None:
+        self._alive_at = time.monotonic()
         messages = connection.poll(_POLL)
-        self._last_poll_at = self._clock()
+        self._measures.polled()
         self._look_for_a_replacement(connection)
         rewound = self._follow_group(connection)
         taken = self._ownership.partitions - rewound
@@ -274,13 +279,7 @@ class KafkaSource:
         except KafkaError as error:
             _LOG.debug("whether retention took messages is unknown: %s", error)
             return
-        for (topic, partition), number in lost.items():
-            self._count(Refused.RETENTION, number)
-            self._complaints.complain(
-                "lost",
-                f"Kafka has removed {number} messages of {topic}/{partition} before they were read: its retention is "
-                f"shorter than this group was behind. What they said is missing.",
-            )
+        tell(lost, self._complaints, self._count)
 
     def _apply(self, change: OwnershipChange) -> None:
         """Forget what waits for lost partitions, then tell the engine of the change, in this order."""
@@ -290,7 +289,7 @@ class KafkaSource:
             self._progress.revoke(change.lost)
             self._losses.forget(change.lost)
             self._poison.forget(change.lost)
-            self._lag = {place: lag for place, lag in self._lag.items() if place not in change.lost}
+            self._measures.forget(change.lost)
             self._paused -= change.lost
         if change.gained:
             self._waiting.append(PartitionsAssigned(self.name, tuple(sorted(change.gained))))
@@ -315,6 +314,7 @@ class KafkaSource:
             if isinstance(item, Batch) and item.position is not None:
                 # Before it is submitted: the engine may release it before this thread runs again.
                 self._progress.delivered(item.position.key, item.position.offset)
+                self._measures.received(item.position.key, item.position.offset, item.received_at)
             if not self._submit(item, max(0.0, until - time.monotonic())):
                 return
             self._waiting.popleft()
@@ -337,6 +337,7 @@ class KafkaSource:
         )
         self._progress.assign([place])
         self._poison.forget([place])
+        self._measures.forget([place])
         self._waiting.extendleft([PartitionsAssigned(self.name, (place,)), PartitionsRevoked(self.name, (place,))])
         return True
 
@@ -357,6 +358,7 @@ class KafkaSource:
     def _commit(self, connection: KafkaConnection, timeout: float) -> None:
         """Commit what may be; what fails is tried again after the interval, so nothing is lost but time."""
         self._next_commit = time.monotonic() + self._settings.commit_interval_seconds
+        self._pass_over_gaps(connection)
         offsets = self._progress.committable()
         if not offsets or not self._ownership.joined:
             return
@@ -369,6 +371,20 @@ class KafkaSource:
             _LOG.debug("commit of %s failed: %s", offsets, error)
             return
         self._progress.committed(offsets)
+
+    def _pass_over_gaps(self, connection: KafkaConnection) -> None:
+        """Let commits follow where there is nothing to deliver: aborted transactions, control records, idle partitions.
+
+        Without it they would look unread for good, and who begins with ``latest`` would miss what comes while it is
+        down. From offset 0, ``earliest`` begins anyway.
+        """
+        if self._waiting or self._stopping.is_set() or self._poison.stopped or not self._ownership.joined:
+            return
+        lowest = 1 if self._settings.auto_offset_reset == "earliest" else 0
+        for partition in self._ownership.partitions:
+            position = connection.position(partition)
+            if position is not None and position >= lowest:
+                self._progress.passed(partition, position)
 
     def _observe(self, connection: KafkaConnection) -> None:
         now = time.monotonic()
@@ -385,27 +401,9 @@ class KafkaSource:
             self._complaints.complain("topics", f"Kafka topic {', '.join(missing)} does not exist; waiting for it.")
         elif self._up and self._complaints.over("session"):
             _LOG.info("Kafka at %s is read from again.", self._settings.servers)
-        self._measure_lag(connection, now)
-
-    def _measure_lag(self, connection: KafkaConnection, now: float) -> None:
-        if now < self._next_lag:
-            return
-        self._next_lag = now + _LAG_EVERY
-        if self._paused and now >= self._next_ends:
-            self._next_ends = now + _END_OFFSETS_EVERY
-            try:
-                self._ends = connection.end_offsets(self._paused, _COMMIT)
-            except KafkaError as error:
-                _LOG.debug("end offsets are unknown: %s", error)
-        lags: dict[Partition, int] = {}
-        for partition in self._ownership.partitions:
-            next_offset = self._progress.next_offset(partition)
-            lag = connection.lag(partition, next_offset)
-            if partition in self._paused and next_offset is not None and partition in self._ends:
-                lag = max(lag or 0, self._ends[partition] - next_offset)
-            if lag is not None:
-                lags[partition] = lag
-        self._lag = lags
+        self._measures.measure(connection, self._ownership, self._paused, self._progress, now)
+        able = connected and len(missing) < len(self._topics)
+        self._membership.observe(now, able=able, joined=self._ownership.joined, heard_at=connection.heard_at)
 
 
 def _partition(item: _Waiting) -> Partition | None:

@@ -144,9 +144,23 @@ class KafkaConnection:
             end = self._consumer.highwater(place)
             if end is None:
                 return None
-            position = self._consumer.position(place, timeout_ms=0) if next_offset is None else next_offset
+            position = self.position(partition) if next_offset is None else next_offset
             return None if position is None else max(0, end - position)
         return None
+
+    def position(self, partition: Partition) -> int | None:
+        """The offset that is fetched next, past aborted transactions and control records; None while it is unknown."""
+        (place,) = _places([partition])
+        with contextlib.suppress(KafkaError):
+            offset: int | None = self._consumer.position(place, timeout_ms=0)
+            return offset
+        return None
+
+    @property
+    def heard_at(self) -> float:
+        """When the group last answered a heartbeat, or let this member in (monotonic seconds)."""
+        heartbeat = self._consumer._coordinator.heartbeat  # noqa: SLF001  nothing public tells
+        return float(max(heartbeat.last_receive, heartbeat.last_reset))
 
     def end_offsets(self, partitions: Iterable[Partition], timeout: float) -> dict[Partition, int]:
         """Ask the brokers for the ends of partitions; for paused ones, whose last fetch is too long ago."""

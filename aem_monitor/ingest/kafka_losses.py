@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from aem_monitor.ingest.batch import Partition
+from aem_monitor.ingest.causes import Refused
+from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka_connection import Message
 
 _ASK_EVERY: Final = 1.0
@@ -59,3 +61,14 @@ class Losses:
             if expected is not None and begin > expected:
                 lost[place] = min(begin, found) - expected
         return lost
+
+
+def tell(lost: Mapping[Partition, int], complaints: Complaints, count: Callable[[str, int], None]) -> None:
+    """Count losses, and say them."""
+    for (topic, partition), number in lost.items():
+        count(Refused.RETENTION, number)
+        complaints.complain(
+            "lost",
+            f"Kafka has removed {number} messages of {topic}/{partition} before they were read: its retention is "
+            f"shorter than this group was behind. What they said is missing.",
+        )

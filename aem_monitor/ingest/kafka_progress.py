@@ -85,6 +85,31 @@ class PartitionProgress:
             course = self._courses.get(partition)
             return None if course is None else course.next
 
+    def passed(self, partition: Partition, position: int) -> None:
+        """Nothing that could be delivered lies before ``position``: an idle partition, or the end of a transaction.
+
+        Counts where all that was delivered is released. To be called when nothing of the partition is under way.
+        """
+        with self._lock:
+            course = self._courses.get(partition)
+            if course is None or course.next != course.released:
+                return
+            if course.next is not None and position <= course.next:
+                return
+            if course.first is None:
+                # As if the one before had been delivered, since whether the group has committed this is unknown.
+                course.first = position - 1
+            course.next = course.released = position
+
+    def uncommitted(self) -> dict[Partition, tuple[int, int]]:
+        """The offsets that would be read again from each partition: from the first one to the second, exclusive."""
+        with self._lock:
+            return {
+                partition: (course.first if course.committed is None else course.committed, course.next)
+                for partition, course in self._courses.items()
+                if course.first is not None and course.next is not None
+            }
+
     def release(self, offsets: Mapping[Partition, int]) -> None:
         """Nothing below these offsets is needed any more. Unknown partitions are ignored."""
         with self._lock:

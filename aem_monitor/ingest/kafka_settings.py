@@ -18,7 +18,6 @@ _PASSED_THROUGH: Final = (
     "client_dns_lookup",
     "api_version",
     "check_crcs",
-    "isolation_level",
     "request_timeout_ms",
     "connections_max_idle_ms",
     "receive_buffer_bytes",
@@ -43,7 +42,8 @@ class KafkaSettings:
 
     ``client`` holds settings that go to kafka-python unchanged: ``security_protocol``, ``ssl_*``, ``sasl_*`` and a few
     others (``ConfigError`` for one that would break the source's promises). It may hold secrets and is left out of
-    ``repr``. ``auto_offset_reset`` says where a partition begins that the group has never committed.
+    ``repr``. ``auto_offset_reset`` says where a partition begins that the group has never committed,
+    ``isolation_level`` whether messages of transactions that were aborted are left out.
 
     The fetch bounds limit memory: a backlog otherwise arrives in answers of 50 MiB for each broker, before
     decompression. A single message over ``max_partition_fetch_bytes`` is still delivered (KIP-74).
@@ -56,6 +56,7 @@ class KafkaSettings:
     group_instance_id: str | None = None
     client_id: str = "aem-monitor"
     auto_offset_reset: Literal["earliest", "latest"] = "earliest"
+    isolation_level: Literal["read_committed", "read_uncommitted"] = "read_committed"
     max_poll_records: int = 500
     max_poll_interval_seconds: float = 300.0
     session_timeout_seconds: float = 45.0
@@ -91,6 +92,7 @@ class KafkaSettings:
             "client_id": self.client_id,
             "enable_auto_commit": False,
             "auto_offset_reset": self.auto_offset_reset,
+            "isolation_level": self.isolation_level,
             # A consumer that creates the topic it waits for would fix its number of partitions by accident.
             "allow_auto_create_topics": False,
             "max_poll_records": self.max_poll_records,

@@ -15,7 +15,7 @@ from typing import Final
 from aem_monitor.conventions.tooldefinitions import Unread
 from aem_monitor.deadletters.causes import CAUSES as LETTER_CAUSES
 from aem_monitor.deadletters.causes import Bound, Kept
-from aem_monitor.ingest.causes import Altered, Refused, Skipped
+from aem_monitor.ingest.causes import Altered, Refused, Skipped, Stall
 from aem_monitor.journal.faults import REASONS as JOURNAL_REASONS
 from aem_monitor.journal.faults import Damaged, Evicted
 from aem_monitor.model.increment import Labels
@@ -99,6 +99,7 @@ _DIALOG = Label("dialog", "name of the golden dialog")
 _TOOL = Label("tool", "tool id of the golden turn; of an unexpected call the called tool if a golden dialog names it")
 _CHAIN = Label("chain_length", "number of golden action turns in the exchange", ("0", "1", "2", "3+"))
 _SOURCE = Label("source", "input", ("otlp_http", "otlp_grpc", "kafka", "file"))
+_PARTITION = (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000))
 _RUN_RESULT = Label("result", "result of the run", RUN_RESULTS)
 
 INCOMPLETE_CAUSES: Final = ("unfinished", "partial")
@@ -368,6 +369,11 @@ _SELF: Final = (
     Metric("aem_monitor_open_conversations", Kind.GAUGE, "Conversations that are not complete."),
     Metric("aem_monitor_open_runs", Kind.GAUGE, "Runs of golden dialogs without a final verdict."),
     Metric(
+        "aem_monitor_oldest_open_run_timestamp_seconds",
+        Kind.GAUGE,
+        "When the oldest of aem_monitor_open_runs was first seen; absent where there is none.",
+    ),
+    Metric(
         "aem_monitor_unrecognised_conversations_total",
         Kind.COUNTER,
         "Conversations that are a play of no golden dialog.",
@@ -424,7 +430,48 @@ _SELF: Final = (
         "aem_monitor_kafka_consumer_lag",
         Kind.GAUGE,
         "Messages between the consumed position and the end of an assigned partition.",
-        (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000)),
+        _PARTITION,
+    ),
+    Metric(
+        "aem_monitor_kafka_uncommitted_offsets",
+        Kind.GAUGE,
+        "Offsets of an assigned partition that were read and would be read again: what an unfinished run needs, and "
+        "all after it.",
+        _PARTITION,
+    ),
+    Metric(
+        "aem_monitor_kafka_oldest_uncommitted_timestamp_seconds",
+        Kind.GAUGE,
+        "When the first of aem_monitor_kafka_uncommitted_offsets was received; absent where there is none.",
+        _PARTITION,
+    ),
+    Metric(
+        "aem_monitor_kafka_last_poll_timestamp_seconds",
+        Kind.GAUGE,
+        "When the Kafka client last took part in its group and looked for messages.",
+    ),
+    Metric(
+        "aem_monitor_kafka_last_heartbeat_timestamp_seconds",
+        Kind.GAUGE,
+        "When the consumer group last answered a heartbeat; absent while this replica is not in it.",
+    ),
+    Metric(
+        "aem_monitor_kafka_reconnects_total",
+        Kind.COUNTER,
+        "Sessions that were given up because they came to nothing although brokers answered.",
+        (Label("cause", "what did not happen", _values(Stall)),),
+    ),
+    Metric(
+        "aem_monitor_stalled",
+        Kind.GAUGE,
+        "Whether a thread of the program is stuck (1): it has not come by for a minute. Its stack is in the log.",
+        (Label("thread", "which thread", ("engine", "kafka")),),
+    ),
+    Metric(
+        "aem_monitor_stalls_total",
+        Kind.COUNTER,
+        "How often a thread got stuck.",
+        (Label("thread", "which thread", ("engine", "kafka")),),
     ),
     Metric(
         "aem_monitor_kafka_stopped",

@@ -15,13 +15,16 @@ from aem_monitor.config.settings import assembly_settings, limits, span_mappings
 from aem_monitor.engine.clock import SteadyClock
 from aem_monitor.engine.worker import EngineThread
 from aem_monitor.ingest.batch import Partition
+from aem_monitor.ingest.causes import Stall
 from aem_monitor.ingest.kafka_publisher import Publisher
 from aem_monitor.ingest.kafka_settings import KafkaSettings
-from aem_monitor.metrics.registry import Metrics, Readings
+from aem_monitor.metrics.registry import Metrics
+from aem_monitor.readings import watch_kafka
 from aem_monitor.rekey.naming import naming_of
 from aem_monitor.rekey.rekeyer import Rekeyer, Tag
 from aem_monitor.rekey.settings import RekeySettings
 from aem_monitor.rekey.source import CuttingSource
+from aem_monitor.watchdog import Watchdog
 from aem_monitor.web.listener import HttpListener
 from aem_monitor.web.metrics_app import metrics_app
 
@@ -55,8 +58,9 @@ class RekeyProcess:
             SteadyClock(self._clock_jumped),
             accepting=lambda: not self._publisher.full,
         )
-        self._source = CuttingSource(kafka, bounds, keep, self._worker.submit, self._refused)
+        self._source = CuttingSource(kafka, bounds, keep, self._worker.submit, self._refused, self._reconnecting)
         listen = config.rekey.listen
+        self._watchdog = Watchdog({"engine": self._worker.alive_at, "kafka": self._source.alive_at}, self.metrics)
         self.metrics_listener = HttpListener(
             metrics_app(self.metrics.registry, self.problems), listen.host, listen.port, "rekey.listen"
         )
@@ -71,12 +75,14 @@ class RekeyProcess:
             undo.callback(self.metrics_listener.stop, 1.0)
             self._source.start()
             undo.pop_all()
+        self._watchdog.start()
         _LOG.info("Started; metrics on %s/metrics", self.metrics_listener.url)
 
     def stop(self) -> bool:
         """Take nothing more, publish what is known, commit, close. False when the grace was too short for that."""
         deadline = time.monotonic() + self._grace
         self._stopping = True
+        self._watchdog.stop()
 
         def left() -> float:
             return max(0.1, deadline - time.monotonic())
@@ -93,10 +99,8 @@ class RekeyProcess:
 
     def problems(self) -> Sequence[str]:
         """What keeps it from being ready."""
-        found = []
-        stuck = self._worker.problem()
-        if stuck is not None:
-            found.append(stuck)
+        found = [*self._watchdog.problems()]
+        found += [one for one in (self._worker.problem(), self._source.problem()) if one is not None]
         self._was_up = self._was_up or self._source.up
         if not self._was_up:
             found.append(f"source {self._source.name} has not been able to receive yet from {self._source.servers}")
@@ -108,22 +112,19 @@ class RekeyProcess:
 
     def _watch(self) -> None:
         self.metrics.watch("aem_monitor_source_up", lambda: [((("source", "kafka"),), float(self._source.up))])
-        self.metrics.watch("aem_monitor_kafka_consumer_lag", self._lag)
+        watch_kafka(self.metrics, self._source)
         self.metrics.watch("aem_monitor_pending_traces", lambda: [((), self._rekeyer.waiting)])
         self.metrics.watch("aem_monitor_pending_bytes", lambda: [((), self._rekeyer.waiting_bytes)])
         self.metrics.watch("aem_monitor_rekey_unacknowledged_messages", lambda: [((), self._publisher.unacknowledged)])
-
-    def _lag(self) -> Readings:
-        return [
-            ((("topic", topic), ("partition", str(partition))), float(lag))
-            for (topic, partition), lag in self._source.lag().items()
-        ]
 
     def _release(self, offsets: Mapping[Partition, int]) -> None:
         self._source.release(offsets)
 
     def _refused(self, cause: str, amount: int) -> None:
         self.metrics.counter("aem_monitor_refused_requests_total", source="kafka", cause=cause).inc(amount)
+
+    def _reconnecting(self, cause: Stall) -> None:
+        self.metrics.counter("aem_monitor_kafka_reconnects_total", cause=cause.value).inc()
 
     def _clock_jumped(self, seconds: float) -> None:
         direction = "forward" if seconds > 0 else "back"

@@ -8,7 +8,7 @@ from typing import Final
 
 from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Batch, Decoded, Position, Submit
-from aem_monitor.ingest.causes import Refused
+from aem_monitor.ingest.causes import Refused, Stall
 from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import Message
@@ -45,8 +45,9 @@ class CuttingSource(KafkaSource):
         keep: Prefilter,
         submit: Submit,
         count: Callable[[str, int], None],
+        reconnecting: Callable[[Stall], None] = lambda _: None,
     ) -> None:
-        super().__init__(settings, limits, keep, submit, count)
+        super().__init__(settings, limits, keep, submit, count, reconnecting=reconnecting)
         self._topic_of = {topic.name: topic for topic in settings.topics}
         self._unread = Complaints(_LOG)
         self._markers = keep

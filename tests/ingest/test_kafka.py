@@ -26,8 +26,8 @@ def test_both_encodings_arrive_with_their_positions(
     with running(kafka_settings, queue) as source:
         wait_until(lambda: len(queue.batches) == 2, "two batches")
         assert source.up
-        assert source.last_poll_at is not None
-        wait_until(lambda: dict(source.lag()) == {(kafka_topic, 0): 0, (kafka_topic, 1): 0}, "no lag")
+        assert source.measured.polled_at is not None
+        wait_until(lambda: dict(source.measured.lag) == {(kafka_topic, 0): 0, (kafka_topic, 1): 0}, "no lag")
     first, second = queue.batches
     assert first.decoded.spans == second.decoded.spans
     assert first.decoded.spans[0].attributes["gen_ai.conversation.id"] == "c-7"
@@ -172,7 +172,7 @@ def test_a_full_queue_pauses_without_losing_the_membership(
         time.sleep(4.0)
         kafka_broker.produce(kafka_topic, message(), partition=0)
         assert source.up
-        assert source.lag()[kafka_topic, 0] >= 45
+        assert source.measured.lag[kafka_topic, 0] >= 45
         queue.capacity = float("inf")
         wait_until(lambda: len(queue.batches) == 51, "the rest")
     assert queue.offsets((kafka_topic, 0)) == list(range(51))
@@ -199,7 +199,9 @@ def test_a_second_member_takes_over_partitions_without_a_gap(
         first.release({(kafka_topic, 0): 5, (kafka_topic, 1): 5})
         wait_until(lambda: len(kafka_broker.committed(kafka_settings.group_id)) == 2, "the commit")
         with running(kafka_settings, two) as second:
-            wait_until(lambda: second.lag() and first.lag() and len(first.lag()) == 1, "a partition each")
+            wait_until(
+                lambda: second.measured.lag and first.measured.lag and len(first.measured.lag) == 1, "a partition each"
+            )
             for partition in (0, 1):
                 kafka_broker.produce(kafka_topic, *[message(f"d-{n}") for n in range(10)], partition=partition)
             wait_until(
@@ -208,7 +210,7 @@ def test_a_second_member_takes_over_partitions_without_a_gap(
             ((moved,),) = [item.partitions for item in one.items if isinstance(item, PartitionsRevoked)]
             ((gained,),) = [item.partitions for item in two.items if isinstance(item, PartitionsAssigned)]
             assert moved == gained
-            (kept,) = first.lag()
+            (kept,) = first.measured.lag
             # The kept partition goes on where it was; the moved one is read again from what was committed.
             assert one.offsets(kept) == list(range(20))
             assert two.offsets(moved) == list(range(5, 20))
@@ -236,8 +238,8 @@ def test_a_partition_that_others_may_have_had_is_read_again_from_what_was_commit
         wait_until(lambda: len(kafka_broker.committed(kafka_settings.group_id)) == 2, "the commit")
         first._ownership._generation = -7  # as if generations had gone by without this member
         with running(kafka_settings, Queue()) as second:
-            wait_until(lambda: len(first.lag()) == 1 == len(second.lag()), "a partition each")
-            (kept,) = first.lag()
+            wait_until(lambda: len(first.measured.lag) == 1 == len(second.measured.lag), "a partition each")
+            (kept,) = first.measured.lag
             wait_until(lambda: one.offsets(kept) == [0, 1, 2, 3, 2, 3], "the kept partition again")
             revoked = [item for item in one.items if isinstance(item, PartitionsRevoked)]
             assert revoked == [PartitionsRevoked("kafka", ((kafka_topic, 0), (kafka_topic, 1)))]
@@ -252,7 +254,7 @@ def test_partitions_of_a_closed_member_go_to_the_other(
     one, two = Queue(), Queue()
     with running(kafka_settings, one) as first:
         with running(kafka_settings, two) as second:
-            wait_until(lambda: len(first.lag()) == 1 == len(second.lag()), "a partition each")
+            wait_until(lambda: len(first.measured.lag) == 1 == len(second.measured.lag), "a partition each")
         for partition in (0, 1):
             kafka_broker.produce(kafka_topic, message(), partition=partition)
         wait_until(lambda: len(one.batches) == 2, "both partitions on the first member again")

@@ -24,7 +24,7 @@ def test_an_unreachable_broker_is_said_and_tried_again(
     with running(replace(kafka_settings, bootstrap_servers=(nowhere,)), queue) as source:
         wait_until(lambda: said(caplog), "a complaint")
         assert not source.up
-        assert source.lag() == {}
+        assert source.measured.lag == {}
     (line,) = said(caplog)
     assert nowhere in line
     assert "retrying" in line
@@ -74,7 +74,7 @@ def test_a_missing_topic_is_said_waited_for_and_not_created(
         kafka_broker.produce(absent, message())
         wait_until(lambda: queue.batches, "the message of the new topic")
         wait_until(lambda: source.up, "up")
-        wait_until(lambda: len(source.lag()) == 3, "all its partitions")
+        wait_until(lambda: len(source.measured.lag) == 3, "all its partitions")
 
 
 def test_a_topic_that_is_created_anew_is_read_from_its_beginning(

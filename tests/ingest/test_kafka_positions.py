@@ -1,6 +1,7 @@
 """What the Kafka source does with the messages of partitions that are not where they were."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import pytest
@@ -21,6 +22,9 @@ class Record:
 
     def __init__(self, offset: int) -> None:
         self.topic, self.partition, self.offset = "spans", 0, offset
+        self.timestamp = 0
+        self.key: bytes | None = None
+        self.headers: Sequence[tuple[str, bytes | None]] = ()
         self.value: bytes | None = message()
 
 
@@ -45,6 +49,7 @@ class GenerationMissed:
 
     connected = True
     replaced = False
+    heard_at = math.inf
 
     def __init__(self) -> None:
         self.events = GroupEvents(lambda: 9)
@@ -59,6 +64,9 @@ class GenerationMissed:
         self.rewound.extend(partitions)
 
     def lag(self, partition: Partition, next_offset: int | None) -> int | None:
+        return None
+
+    def position(self, partition: Partition) -> int | None:
         return None
 
     def missing_topics(self) -> list[str]:

@@ -147,3 +147,46 @@ def test_holes_in_the_offsets_do_not_matter(offsets: list[int], releases: list[i
         progress.release({P: release})
     valid = [release for release in releases if offsets[0] < release <= offsets[-1] + 1]
     assert progress.committable() == ({P: max(valid)} if valid else {})
+
+
+def test_where_nothing_can_be_read_is_committed_once_all_before_it_is_released() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    progress.delivered(P, 3)
+    progress.passed(P, 6)
+    assert progress.committable() == {}, "the message at 3 is still needed"
+    progress.release({P: 4})
+    progress.passed(P, 6)
+    assert progress.committable() == {P: 6}
+    progress.committed({P: 6})
+    progress.passed(P, 6)
+    progress.release({P: 4})
+    assert progress.committable() == {}
+    progress.delivered(P, 6)
+    progress.release({P: 7})
+    assert progress.committable() == {P: 7}
+
+
+def test_a_partition_without_a_message_is_committed_where_it_is_read_from() -> None:
+    progress = PartitionProgress()
+    progress.assign([P])
+    progress.passed(P, 0)
+    assert progress.committable() == {P: 0}
+    progress.committed({P: 0})
+    progress.passed(P, 0)
+    assert progress.committable() == {}
+    progress.delivered(P, 0)
+    assert progress.committable() == {}
+    progress.release({P: 1})
+    assert progress.committable() == {P: 1}
+
+
+def test_what_would_be_read_again_is_from_the_committed_offset_on() -> None:
+    progress = PartitionProgress()
+    progress.assign([P, Q])
+    progress.delivered(P, 3)
+    progress.delivered(P, 9)
+    assert progress.uncommitted() == {P: (3, 10)}
+    progress.release({P: 9})
+    progress.committed({P: 9})
+    assert progress.uncommitted() == {P: (9, 10)}

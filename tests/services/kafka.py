@@ -65,6 +65,7 @@ num.network.threads=2
 num.io.threads=2
 background.threads=2
 log.cleaner.dedupe.buffer.size=4194304
+log.cleaner.backoff.ms=500
 """
 
 

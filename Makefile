@@ -4,6 +4,7 @@
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
 # make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
+# make bench-alerts   how often the shipped alerts fire by chance, and how soon they find a fault
 # make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
 # make lint types docs clean
 
@@ -22,7 +23,8 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test bench bench-turn bench-values bench-faults bench-located services lint format types docs clean
+.PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-alerts \
+	services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -48,6 +50,9 @@ bench-faults: $(DEV_STAMP)
 
 bench-located: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.located $(ARGS)
+
+bench-alerts: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.alerts
 
 # Without them the tests that need a service are skipped, or fail where CI is set.
 services: $(DEV_STAMP)

@@ -7,7 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import CoordinatorLoadInProgressError, CoordinatorNotAvailableError
 from prometheus_client import CollectorRegistry
 
 from aem_monitor.deadletters.letter import Letter, read_letter
@@ -64,11 +63,8 @@ class Reading:
 
     @property
     def committed(self) -> dict[Partition, int]:
-        """What the group has committed; nothing while a new broker has no coordinator yet."""
-        try:
-            return self.broker.committed(self.group)
-        except (CoordinatorNotAvailableError, CoordinatorLoadInProgressError):
-            return {}
+        """What the group has committed."""
+        return self.broker.committed(self.group)
 
     def letters(self) -> list[Letter]:
         """What lies in the dead-letter topic."""

@@ -3,19 +3,18 @@
 import json
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from aem_monitor.deadletters.letter import Letter, read_letter
-from tests.deadletters.running import POISON, read_all
+from tests.deadletters.running import POISON
 from tests.failures.doomed import LETTER_POINTS
 from tests.failures.kills import quiet
-from tests.failures.oracle import Outcome, Series
+from tests.failures.letter_kills import killed, letters_in
+from tests.failures.oracle import Quiet
 from tests.failures.running import Disturbed, eventually
 from tests.failures.workload import Message, Workload, workload
 from tests.services.kafka import KafkaBroker
@@ -31,9 +30,7 @@ def load() -> Workload:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(
-    kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Outcome, dict[Series, float]]:
+def undisturbed(kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory) -> Quiet:
     return quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), load)
 
 
@@ -51,21 +48,6 @@ def disturbed(kafka_broker: KafkaBroker, dead_topic: str, tmp_path: Path) -> Ite
     one.close()
 
 
-def with_poison(messages: Sequence[Message], every: int) -> tuple[Message, ...]:
-    """A different poison message after every so many."""
-    mixed: list[Message] = []
-    for number, message in enumerate(messages):
-        mixed.append(message)
-        if number % every == 0:
-            mixed.append(Message(message.at, message.partition, POISON + str(number).encode()))
-    return tuple(mixed)
-
-
-def letters_in(broker: KafkaBroker, topic: str) -> list[Letter]:
-    found = [read_letter(record) for record in read_all(broker, topic)]
-    return [letter for letter in found if letter is not None]
-
-
 def dlq(disturbed: Disturbed, *words: str) -> tuple[int, list[dict[str, Any]], str]:
     """Exit code, what was written as JSON, and what was said."""
     command = [sys.executable, "-m", "aem_monitor", "dlq", *words, "--config", str(disturbed.daemon.config)]
@@ -74,20 +56,12 @@ def dlq(disturbed: Disturbed, *words: str) -> tuple[int, list[dict[str, Any]], s
 
 
 def test_processes_that_die_between_letter_and_commit_lose_neither(
-    disturbed: Disturbed, dead_topic: str, load: Workload, undisturbed: tuple[Outcome, dict[Series, float]]
+    kafka_broker: KafkaBroker, tmp_path: Path, load: Workload, undisturbed: Quiet
 ) -> None:
-    mixed = with_poison(load.messages, every=4)
-    disturbed.produce(mixed)
-    deaths = sum(disturbed.die_at(point, nth) for nth, point in enumerate(LETTER_POINTS, start=1))
-    assert disturbed.finish() == undisturbed
-    assert deaths >= 3
-    expected = {one.value for one in mixed if one.value.startswith(POISON)}
-    found = letters_in(disturbed.broker, dead_topic)
-    assert {letter.value for letter in found} == expected
-    places = Counter((letter.origin.partition, letter.origin.offset) for letter in found)
-    assert len(places) == len(expected)
-    # Each process may write once more what the one before has not committed.
-    assert max(places.values()) <= deaths + 1
+    found = killed(kafka_broker, tmp_path, load, [(point, nth) for nth, point in enumerate(LETTER_POINTS, start=1)])
+    assert found.deaths >= 3
+    assert found.quiet == undisturbed
+    assert found.wrong == ""
 
 
 def test_a_wrong_topic_is_not_drained_and_the_daemon_says_so(disturbed: Disturbed, dead_topic: str) -> None:
@@ -107,7 +81,7 @@ def test_what_a_wrong_setting_made_of_good_messages_is_given_back_and_scored(
     dead_topic: str,
     tmp_path: Path,
     load: Workload,
-    undisturbed: tuple[Outcome, dict[Series, float]],
+    undisturbed: Quiet,
 ) -> None:
     disturbed = Disturbed(kafka_broker, tmp_path, dead_letters={"topic": dead_topic, "max_run": 1000, "max_ratio": 1.0})
     disturbed.produce(load.messages)

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Final
 
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.errors import KafkaError
+from kafka.errors import (
+    CoordinatorLoadInProgressError,
+    CoordinatorNotAvailableError,
+    KafkaError,
+    NotCoordinatorError,
+)
 
 from tests.services.cache import ServiceUnavailableError, cached
 from tests.services.process import ServerProcess, free_port
@@ -207,10 +212,13 @@ class KafkaBroker:
             producer.close()
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
-        """What the consumer group has committed, by (topic, partition)."""
+        """What the consumer group has committed, by (topic, partition); nothing while a broker that has just been
+        started does not know of any group yet."""
         admin = self.admin()
         try:
             offsets = admin.list_group_offsets(group)[group]
+        except (CoordinatorNotAvailableError, CoordinatorLoadInProgressError, NotCoordinatorError):
+            return {}
         finally:
             admin.close()
         return {(place.topic, place.partition): position.offset for place, position in offsets.items()}

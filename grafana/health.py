@@ -1,0 +1,344 @@
+"""Does aem-monitor get all that the agents say, does it keep up, and what does it leave out?"""
+
+from grafana.dashboard import SOURCE, Dashboard, Row, runbook
+from grafana.panels import BAD, GOOD, Panel, Query, stat, steps, table, timeseries
+from grafana.promql import RANGE, RATE, gauge, increase, quantile, rate, series
+
+_UP = steps((None, BAD), (1, GOOD))
+_NONE = steps((None, GOOD), (1, BAD))
+
+
+def _now() -> tuple[Panel, ...]:
+    return (
+        stat(
+            "Instances up",
+            "Instances whose metrics are scraped, by version.",
+            [Query(f"count by (version) ({series('aem_monitor_build_info')})", "{{version}}")],
+            "short",
+            width=4,
+        ),
+        stat(
+            "Sources up",
+            "Whether each input can receive: 1, or 0 where an instance cannot.",
+            [Query(gauge("min", "aem_monitor_source_up", "source"), "{{source}}")],
+            "short",
+            colors=_UP,
+            width=4,
+        ).linked("Runbook: not ready", runbook("not-ready")),
+        stat(
+            "Last reload",
+            "1 if the last load of configuration and golden dialogs succeeded, 0 if an instance goes on with the old.",
+            [Query(gauge("min", "aem_monitor_config_last_reload_successful"))],
+            "short",
+            colors=_UP,
+            width=4,
+        ).linked("Runbook: reload failed", runbook("reload-failed")),
+        stat(
+            "Loaded",
+            "Time since an instance last loaded configuration and golden dialogs with success; the longest of all.",
+            [Query(f"max(time() - {series('aem_monitor_config_last_reload_success_timestamp_seconds')})")],
+            "s",
+            width=4,
+        ),
+        stat(
+            "Golden dialogs",
+            "Loaded dialogs, by whether a person has reviewed them.",
+            [Query(gauge("max", "aem_monitor_golden_dialogs", "status"), "{{status}}")],
+            "short",
+            width=4,
+        ),
+        stat(
+            "Defects",
+            "Steps of the engine that failed in the time shown: defects of the program, with a stack trace in the log.",
+            [Query(increase("aem_monitor_engine_errors_total", RANGE))],
+            "short",
+            colors=_NONE,
+            width=4,
+        ),
+    )
+
+
+def _input() -> tuple[Panel, ...]:
+    return (
+        timeseries(
+            "Spans and log records received",
+            "A second, by input; what is left out afterwards is included.",
+            [
+                Query(rate("aem_monitor_received_spans_total", "source"), "spans, {{source}}"),
+                Query(rate("aem_monitor_received_logs_total", "source"), "log records, {{source}}"),
+            ],
+            "cps",
+            width=8,
+        ),
+        timeseries(
+            "Bytes received",
+            "A second, after decompression, by input.",
+            [Query(rate("aem_monitor_received_bytes_total", "source"), "{{source}}")],
+            "Bps",
+            width=8,
+        ),
+        timeseries(
+            "Requests and messages",
+            "A second, by input: taken, and refused by cause. Refused because of a full queue is sent again by a sound "
+            "sender; refused because it cannot be read is lost.",
+            [
+                Query(rate("aem_monitor_received_batches_total", "source"), "taken, {{source}}"),
+                Query(
+                    f"{rate('aem_monitor_refused_requests_total', 'source, cause')} > 0",
+                    "refused, {{source}}: {{cause}}",
+                ),
+            ],
+            "reqps",
+            width=8,
+        ),
+        timeseries(
+            "Spans left out, by cause",
+            "A second. no_agent_content and not_a_run are ordinary traffic; the others are faults of what was sent.",
+            [Query(f"{rate('aem_monitor_skipped_spans_total', 'cause')} > 0", "{{cause}}")],
+            "cps",
+            width=8,
+        ),
+        timeseries(
+            "Content cut or not readable",
+            "A second: values of kept spans that were cut or repaired, and definitions of tools that could not be "
+            "read. What is cut can make a check not scored.",
+            [
+                Query(rate("aem_monitor_altered_values_total", "cause"), "value, {{cause}}"),
+                Query(rate("aem_monitor_unread_tool_definitions_total", "cause"), "tool definition, {{cause}}"),
+            ],
+            "cps",
+            width=8,
+        ),
+        timeseries(
+            "Late and duplicate spans",
+            "A second. Late: after the verdict of their run was final; a longer grace (assembly.grace) waits for them.",
+            [
+                Query(rate("aem_monitor_late_spans_total"), "late"),
+                Query(rate("aem_monitor_duplicate_spans_total"), "duplicate"),
+            ],
+            "cps",
+            width=8,
+        ),
+    )
+
+
+def _engine() -> tuple[Panel, ...]:
+    watermark = series("aem_monitor_watermark_timestamp_seconds")
+    return (
+        timeseries(
+            "Queue",
+            "Batches that wait for the engine, as a share of the most that may. At 1 sources are held back.",
+            [
+                Query(
+                    f"{series('aem_monitor_queue_depth')} / {series('aem_monitor_queue_capacity')}",
+                    "{{instance}}",
+                )
+            ],
+            "percentunit",
+            limits=(0, 1),
+            width=8,
+        ),
+        timeseries(
+            "Behind the present",
+            "Time between now and the event time up to which the input is complete. It grows without traffic, too.",
+            [Query(f"time() - {watermark}", "{{instance}}")],
+            "s",
+            width=8,
+        ),
+        timeseries(
+            "Ticks of the engine",
+            "Time to advance: closing conversations, scoring, storing; 99th percentile.",
+            [Query(quantile("0.99", "aem_monitor_engine_tick_seconds", RATE, "instance"), "{{instance}}")],
+            "s",
+            width=8,
+        ),
+        timeseries(
+            "Open conversations and runs",
+            "What waits for its end or for its grace, and traces that may still become part of a run.",
+            [
+                Query(gauge("sum", "aem_monitor_open_conversations"), "conversations"),
+                Query(gauge("sum", "aem_monitor_open_runs"), "runs"),
+                Query(gauge("sum", "aem_monitor_pending_traces"), "pending traces"),
+            ],
+            "short",
+            width=8,
+        ),
+        timeseries(
+            "Memory of pending traces",
+            "Estimated size of traces that may still become part of a run, by instance.",
+            [Query(series("aem_monitor_pending_bytes"), "{{instance}}")],
+            "bytes",
+            width=8,
+        ),
+        timeseries(
+            "Closed or dropped at a bound",
+            "In each step of the graph: open conversations closed early, scored as far as they go, and pending traces "
+            "dropped.",
+            [
+                Query(increase("aem_monitor_evicted_conversations_total", RATE, "cause"), "conversation, {{cause}}"),
+                Query(increase("aem_monitor_pending_expired_total", RATE), "pending trace"),
+            ],
+            "short",
+            width=8,
+        ),
+        timeseries(
+            "Recognition",
+            "Conversations in each step of the graph: recognised as a play of a golden dialog, by what named it, and "
+            "left alone, by why.",
+            [
+                Query(increase("aem_monitor_recognised_conversations_total", RATE, "by"), "recognised by {{by}}"),
+                Query(increase("aem_monitor_unrecognised_conversations_total", RATE, "outcome"), "not: {{outcome}}"),
+            ],
+            "short",
+            width=8,
+        ).linked("Runbook: no verdicts", runbook("no-verdicts")),
+        timeseries(
+            "Scorers",
+            "Time for one batch of pairs, 99th percentile, by scorer.",
+            [Query(quantile("0.99", "aem_monitor_scorer_seconds", RATE, "scorer"), "{{scorer}}")],
+            "s",
+            width=8,
+        ),
+        timeseries(
+            "Defects and errors",
+            "In each step of the graph: steps of the engine that failed, batches that a scorer could not answer, reads "
+            "and writes of the store that failed, values that a scrape could not collect, jumps of the clock.",
+            [
+                Query(increase("aem_monitor_engine_errors_total", RATE, "step"), "engine, {{step}}"),
+                Query(increase("aem_monitor_scorer_errors_total", RATE, "scorer"), "scorer {{scorer}}"),
+                Query(increase("aem_monitor_store_errors_total", RATE, "reason"), "store, {{reason}}"),
+                Query(increase("aem_monitor_collector_errors_total", RATE, "collector"), "scrape, {{collector}}"),
+                Query(increase("aem_monitor_clock_jumps_total", RATE, "direction"), "clock, {{direction}}"),
+            ],
+            "short",
+            width=8,
+        ),
+        table(
+            "Full labels",
+            "Values counted under other in the time shown, because their label, or its metric, was full "
+            "(metrics.max_label_values). Figures of other are of many things at once.",
+            "metric",
+            [Query(f"{increase('aem_monitor_series_limited_total', RANGE, 'metric')} > 0", "values")],
+            "short",
+            width=12,
+            height=6,
+        ),
+        timeseries(
+            "Conversations too large to be kept",
+            "In each step of the graph: runs whose conversation is over store.conversations.max_bytes. They have their "
+            "verdict, but cannot be judged again.",
+            [Query(increase("aem_monitor_conversations_not_kept_total", RATE), "not kept")],
+            "short",
+            width=12,
+            height=6,
+        ),
+    )
+
+
+def _journal() -> tuple[Panel, ...]:
+    oldest = series("aem_monitor_journal_oldest_timestamp_seconds")
+    return tuple(
+        panel.linked("Runbook: the journal", runbook("journal"))
+        for panel in (
+            timeseries(
+                "Size of the journal",
+                "Bytes of OTLP requests on disk, by instance.",
+                [Query(series("aem_monitor_journal_bytes"), "{{instance}}")],
+                "bytes",
+                width=6,
+            ),
+            timeseries(
+                "Age of the journal",
+                "Time since the last request of its oldest file, by instance: how far back an open run still needs it.",
+                [Query(f"time() - {oldest}", "{{instance}}")],
+                "s",
+                width=6,
+            ),
+            timeseries(
+                "Wait for the disk",
+                "Time that a written request waited before it was acknowledged, 99th percentile, by instance.",
+                [Query(quantile("0.99", "aem_monitor_journal_sync_seconds", RATE, "instance"), "{{instance}}")],
+                "s",
+                width=6,
+            ),
+            timeseries(
+                "Requests of the journal",
+                "A second: written, and read again after a restart.",
+                [
+                    Query(rate("aem_monitor_journal_records_total"), "written"),
+                    Query(rate("aem_monitor_journal_replayed_records_total"), "read again"),
+                ],
+                "reqps",
+                width=6,
+            ),
+            timeseries(
+                "Faults of the journal",
+                "In each step of the graph: what it could not do (such requests were refused), places that could not "
+                "be read again, and files deleted although something open may need them.",
+                [
+                    Query(increase("aem_monitor_journal_errors_total", RATE, "reason"), "error, {{reason}}"),
+                    Query(increase("aem_monitor_journal_damage_total", RATE, "kind"), "damage, {{kind}}"),
+                    Query(increase("aem_monitor_journal_evicted_segments_total", RATE, "cause"), "deleted, {{cause}}"),
+                ],
+                "short",
+                width=24,
+            ),
+        )
+    )
+
+
+def _kafka() -> tuple[Panel, ...]:
+    return (
+        timeseries(
+            "Lag",
+            "Messages between the consumed position and the end of the assigned partitions, by topic.",
+            [Query(gauge("sum", "aem_monitor_kafka_consumer_lag", "topic"), "{{topic}}")],
+            "short",
+        ),
+        timeseries(
+            "rekey: traces published again",
+            "A second, by what the key of their messages is. Keys other than the conversation's keep its traces "
+            "together only by chance.",
+            [Query(rate("aem_monitor_rekeyed_traces_total", "by"), "by {{by}}")],
+            "cps",
+        ),
+        timeseries(
+            "rekey: messages",
+            "A second: published and acknowledged. Waiting: not acknowledged by a broker yet.",
+            [
+                Query(rate("aem_monitor_rekey_published_messages_total"), "published a second"),
+                Query(gauge("sum", "aem_monitor_rekey_unacknowledged_messages"), "waiting"),
+            ],
+            "short",
+        ),
+        timeseries(
+            "rekey: what may part a conversation",
+            "In each step of the graph: traces published before they were complete, messages that came after their "
+            "trace, those of them under another conversation, ids that traces of several keys share, and messages lost "
+            "for their size.",
+            [
+                Query(increase("aem_monitor_rekey_cut_traces_total", RATE, "cause"), "cut, {{cause}}"),
+                Query(increase("aem_monitor_rekey_late_messages_total", RATE), "late"),
+                Query(increase("aem_monitor_rekey_late_ids_total", RATE), "late, other conversation"),
+                Query(increase("aem_monitor_rekey_shared_ids_total", RATE), "shared id"),
+                Query(increase("aem_monitor_rekey_refused_messages_total", RATE), "lost for its size"),
+            ],
+            "short",
+        ),
+    )
+
+
+DASHBOARD = Dashboard(
+    "aem-pipeline",
+    "aem-monitor / Pipeline health",
+    "Does aem-monitor get all that the agents say, does it keep up, and what does it leave out?",
+    (
+        Row("Now", _now()),
+        Row("Input", _input()),
+        Row("Engine", _engine()),
+        Row("Journal of OTLP", _journal()),
+        Row("Kafka", _kafka()),
+    ),
+    SOURCE,
+    time_from="now-6h",
+)

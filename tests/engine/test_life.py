@@ -381,5 +381,6 @@ def test_figures_are_a_snapshot_of_the_last_tick() -> None:
     bench.tick()
     after = bench.engine.figures
     assert (after.conversations, after.runs) == (2, 1)
+    assert after.oldest_run == bench.now
     assert after.bytes_held > 1000
     assert after.event_ns >= (START + 10) * SECOND

@@ -1,5 +1,7 @@
 """Poison on a real broker: in the dead-letter topic before its offset is committed, and never a whole topic of it."""
 
+from collections import Counter
+
 import pytest
 
 from aem_monitor.deadletters.letter import Origin
@@ -162,3 +164,38 @@ def test_letters_are_confirmed_before_the_source_closes(reading: Reading) -> Non
         source.release({(reading.topic, 0): 1})
     assert reading.committed == {(reading.topic, 0): 1}
     assert len(reading.letters()) == 1
+
+
+def test_a_source_that_closes_while_the_topic_is_missing_leaves_the_message_to_the_next(reading: Reading) -> None:
+    exists, reading.dead_topic = reading.dead_topic, f"{reading.dead_topic}.missing"
+    reading.broker.produce(reading.topic, message(), POISON, message(), partition=0)
+    first, second = Queue(), Queue()
+    with reading.source(first) as source:
+        wait_until(lambda: len(first.batches) == 3, "three batches")
+        source.release({(reading.topic, 0): 3})
+    assert reading.committed == {(reading.topic, 0): 1}
+    reading.dead_topic = exists
+    with reading.source(second) as source:
+        wait_until(releasing(source, second, lambda: reading.committed == {(reading.topic, 0): 3}), "the rest")
+    assert [letter.origin.offset for letter in reading.letters()] == [1]
+
+
+def test_a_rebalance_while_letters_wait_loses_none(reading: Reading) -> None:
+    reading.dead_topic = f"{reading.dead_topic}.late"
+    for partition in (0, 1):
+        reading.broker.produce(reading.topic, POISON, message(), partition=partition)
+    one, two = Queue(), Queue()
+    with reading.source(one) as first:
+        wait_until(lambda: len(one.batches) == 4, "all on the first")
+        with reading.source(two) as second:
+            wait_until(lambda: len(two.batches) == 2, "a partition on the second")
+            reading.broker.create_topic(reading.dead_topic)
+            everything = {(reading.topic, partition): 2 for partition in (0, 1)}
+            wait_until(
+                releasing(first, one, releasing(second, two, lambda: reading.committed == everything)),
+                "the commits",
+                60.0,
+            )
+    places = Counter((letter.origin.partition, letter.origin.offset) for letter in reading.letters())
+    assert set(places) == {(0, 0), (1, 0)}
+    assert max(places.values()) <= 2

@@ -76,6 +76,7 @@ docs: $(RUN_STAMP)
 	text=$$($(BIN)/python -m aem_monitor.metrics.document) && printf '%s\n' "$$text" > deploy/docs/metrics.md
 	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
 	text=$$($(BIN)/aem-monitor golden schema --cases) && printf '%s\n' "$$text" > deploy/schemas/golden-cases.schema.json
+	text=$$($(BIN)/python -m aem_monitor.sinks.schema) && printf '%s\n' "$$text" > deploy/schemas/verdict-line.schema.json
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,6 +22,7 @@ from aem_monitor.config.settings import (
     keeping,
     limits,
     pipeline_settings,
+    sinks,
     span_mappings,
 )
 from aem_monitor.conventions.registry import Registry
@@ -45,6 +46,7 @@ from aem_monitor.pipeline import Pipeline
 from aem_monitor.readings import Correlations, Expected, watch_engine, watch_sources
 from aem_monitor.restart import Started
 from aem_monitor.scoring.scorers import EmbeddedScorer
+from aem_monitor.sinks.feeds import Feeds
 from aem_monitor.store.store import Store
 from aem_monitor.watchdog import Watchdog
 from aem_monitor.web.admin_app import ReloadResult, admin_app
@@ -103,6 +105,7 @@ class Daemon:
         self.metrics = Metrics(CollectorRegistry(), config.metrics.max_label_values)
         self.metrics.add_collector("process", ProcessCollector(registry=None))
         self.store = Store(config.store.url, replica, keeping(config))
+        self._feeds = Feeds(sinks(config), self.store, self.metrics)
         self._correlations, self._expected = Correlations(self.store), Expected()
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
@@ -199,6 +202,8 @@ class Daemon:
                 self._experts.start()
                 undo.callback(self._experts.stop, 1.0)
             undo.callback(self.worker.stop, 5.0)
+            self._feeds.start()
+            undo.callback(self._feeds.stop, 1.0)
             if self._journalling is not None:
                 self._journalling.open()
                 undo.callback(self._journalling.close, 1.0)
@@ -246,6 +251,7 @@ class Daemon:
             self._experts.stop(1.0)
         self.admin_listener.stop(1.0)
         self.metrics_listener.stop(1.0)
+        self._feeds.stop(left())
         if drained:
             self.store.close()
         _LOG.info("Stopped; runs made final while draining: %d", self._recorder.finals - finals)

@@ -82,6 +82,17 @@ class JournalError(AemMonitorError):
     reason = "other"
 
 
+class SinkError(AemMonitorError):
+    """A sink could not take verdicts. ``reason`` is one of ``sinks.faults.REASONS``; ``taken`` is how many of those
+    that were offered, from the first on, it has for good all the same."""
+
+    reason = "other"
+
+    def __init__(self, message: str, *, reason: str, taken: int = 0) -> None:
+        super().__init__(message, reason=reason)
+        self.taken = taken
+
+
 class NotTakenError(AemMonitorError):
     """A request cannot be taken now, and should be sent again. ``reason`` is one of ``ingest.causes.Refused``."""
 

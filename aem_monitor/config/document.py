@@ -49,8 +49,8 @@ file, each fault with its line, or prints the configuration in force.
   are text.
 - **Durations** are written `500ms`, `30s`, `10m`, `1h30m`, `30d`; **sizes** `512KiB`, `64MiB`, `1GiB`; **addresses**
   `127.0.0.1:4318` or `[::1]:4318`, where port 0 takes any free port.
-- **Relative paths** of golden dialogs, certificates, secret files and the journal count from the folder of the
-  configuration file.
+- **Relative paths** of golden dialogs, certificates, secret files, the journal and the files of sinks count from the
+  folder of the configuration file.
 - **Environment variables** override the file: `{PREFIX}STORE__URL` sets `store.url`. Lists and mappings are
   written as JSON, lists of texts also separated by commas. A variable that begins with `{PREFIX}` and names no key
   is refused.
@@ -59,8 +59,8 @@ file, each fault with its line, or prints the configuration in force.
 - **Reload** (SIGHUP, or `POST /-/reload` on the admin listener) reads the file and the golden dialogs again and swaps
   both, or keeps both and says what was wrong. `golden`, `assembly`, `recognise`, `scoring`, `shutdown` and
   `store.retention` hold from then on. Changes of `ingest`, `conventions`, `experts`, `store.url`, `store.replica`,
-  `metrics`, `admin` and `log` need a restart, as do attributes in `assembly` and `recognise.where` that were in
-  neither at the start; the answer names those that differ from what runs.
+  `sinks`, `metrics`, `admin` and `log` need a restart, as do attributes in `assembly` and `recognise.where` that were
+  in neither at the start; the answer names those that differ from what runs.
 """
 
 

@@ -67,6 +67,11 @@ def _from_folder(config: Config, folder: Path) -> Config:
     if experts.sentence is not None:
         sentence = experts.sentence.model_copy(update={"model": folder / experts.sentence.model})
         update["experts"] = experts.model_copy(update={"sentence": sentence})
+    lines = config.sinks.json_lines
+    if lines is not None:
+        update["sinks"] = config.sinks.model_copy(
+            update={"json_lines": lines.model_copy(update={"path": folder / lines.path})}
+        )
     journal = config.ingest.otlp_journal
     if journal.path is not None:
         journal = journal.model_copy(update={"path": folder / journal.path})

@@ -10,6 +10,7 @@ from aem_monitor.config.experts import Experts
 from aem_monitor.config.ingest import Ingest
 from aem_monitor.config.rekey import Rekey
 from aem_monitor.config.section import FileName, Listener, Section
+from aem_monitor.config.sinks import Sinks
 from aem_monitor.config.store import Store
 from aem_monitor.config.units import Address, Duration, ListenAddress
 from aem_monitor.validation import KeyFaultError
@@ -156,6 +157,7 @@ class Config(Section):
     scoring: Scoring = Field(default_factory=Scoring)
     experts: Experts = Field(default_factory=Experts)
     store: Store = Field(default_factory=Store)
+    sinks: Sinks = Field(default_factory=Sinks)
     metrics: Metrics = Field(default_factory=Metrics)
     admin: Admin = Field(default_factory=Admin)
     log: Log = Field(default_factory=Log)

@@ -13,6 +13,7 @@ from aem_monitor.config.experts import Judge, Sentence
 from aem_monitor.config.ingest import Kafka, KafkaTopic
 from aem_monitor.config.rekey import Rekey, RekeyTopic
 from aem_monitor.config.root import Config
+from aem_monitor.config.sinks import JsonLines
 
 DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
 """The default of every key, as the file writes it."""
@@ -24,6 +25,9 @@ JUDGE_DEFAULTS: Final[Mapping[str, Any]] = Judge(url="http://localhost:8000/v1",
 SENTENCE_DEFAULTS: Final[Mapping[str, Any]] = Sentence(model=Path("model")).model_dump(mode="json")
 """The same for the experts, which are off by default."""
 
+JSON_LINES_DEFAULTS: Final[Mapping[str, Any]] = JsonLines(path=Path("verdicts.jsonl")).model_dump(mode="json")
+"""The same for a sink, all of which are off by default."""
+
 MAPPING_DEFAULTS: Final[Mapping[str, Any]] = MappedSpans.model_validate(
     {"name": "name", "detect": {"scope": "scope"}}
 ).model_dump(mode="json")
@@ -33,6 +37,7 @@ OFF_BY_DEFAULT: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     Kafka: KAFKA_DEFAULTS,
     Judge: JUDGE_DEFAULTS,
     Sentence: SENTENCE_DEFAULTS,
+    JsonLines: JSON_LINES_DEFAULTS,
 }
 """Sections that are off until they are written, with what their keys default to then."""
 

@@ -25,6 +25,9 @@ from aem_monitor.ingest.limits import Limits
 from aem_monitor.journal.settings import JournalSettings
 from aem_monitor.scoring.compose import composition
 from aem_monitor.scoring.thresholds import ReplyThresholds
+from aem_monitor.sinks.base import Sink
+from aem_monitor.sinks.jsonlines import JsonLines
+from aem_monitor.sinks.rotating import Rotation
 from aem_monitor.store.conversations import Keeping
 from aem_monitor.store.redaction import Redaction
 
@@ -144,7 +147,16 @@ def keeping(config: Config) -> Keeping:
         conversations=chosen.conversations.keep,
         max_bytes=chosen.conversations.max_bytes,
         redaction=Redaction.of(chosen.redact.fields, chosen.redact.patterns),
+        sinks=tuple(sink.name for sink in sinks(config)),
     )
+
+
+def sinks(config: Config) -> tuple[Sink, ...]:
+    """The sinks that are on; nothing is opened yet."""
+    lines = config.sinks.json_lines
+    if lines is None:
+        return ()
+    return (JsonLines(lines.path, Rotation(lines.max_bytes, lines.max_files, lines.max_age)),)
 
 
 def journal_settings(config: Config) -> JournalSettings | None:

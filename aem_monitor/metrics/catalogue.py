@@ -20,6 +20,8 @@ from aem_monitor.journal.faults import REASONS as JOURNAL_REASONS
 from aem_monitor.journal.faults import Damaged, Evicted
 from aem_monitor.model.increment import Labels
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, NotScored, TurnKind
+from aem_monitor.sinks.faults import LOST, SINKS
+from aem_monitor.sinks.faults import REASONS as SINK_REASONS
 from aem_monitor.store.database import REASONS as STORE_REASONS
 
 OTHER: Final = "other"
@@ -101,6 +103,7 @@ _CHAIN = Label("chain_length", "number of golden action turns in the exchange", 
 _SOURCE = Label("source", "input", ("otlp_http", "otlp_grpc", "kafka", "file"))
 _PARTITION = (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000))
 _RUN_RESULT = Label("result", "result of the run", RUN_RESULTS)
+_SINK = Label("sink", "sink, as in the configuration", SINKS)
 
 INCOMPLETE_CAUSES: Final = ("unfinished", "partial")
 
@@ -561,6 +564,36 @@ _SELF: Final = (
         Kind.COUNTER,
         "Failed reads and writes of the store.",
         (Label("reason", "what failed", STORE_REASONS),),
+    ),
+    Metric(
+        "aem_monitor_sink_verdicts_total",
+        Kind.COUNTER,
+        "Final verdicts and revisions that a sink has taken, repeats after a crash included.",
+        (_SINK,),
+    ),
+    Metric(
+        "aem_monitor_sink_errors_total",
+        Kind.COUNTER,
+        "Attempts of a sink that failed; what it should take waits in the store.",
+        (_SINK, Label("reason", "what failed", SINK_REASONS)),
+    ),
+    Metric(
+        "aem_monitor_sink_lost_verdicts_total",
+        Kind.COUNTER,
+        "Verdicts that a sink never got: past retention while they waited, or damaged in the store.",
+        (_SINK, Label("cause", "what became of them", LOST)),
+    ),
+    Metric(
+        "aem_monitor_sink_behind_verdicts",
+        Kind.GAUGE,
+        "Verdicts that wait for a sink; absent where it is off. Counted every 5 s where they are more than 100.",
+        (_SINK,),
+    ),
+    Metric(
+        "aem_monitor_sink_oldest_timestamp_seconds",
+        Kind.GAUGE,
+        "When the oldest verdict that waits for a sink was stored; absent where none does.",
+        (_SINK,),
     ),
     Metric("aem_monitor_journal_bytes", Kind.GAUGE, "Bytes of OTLP requests in the journal."),
     Metric("aem_monitor_journal_segments", Kind.GAUGE, "Files of the journal."),

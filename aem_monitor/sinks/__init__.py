@@ -1,0 +1,1 @@
+"""Sinks: where final verdicts go beside the store."""

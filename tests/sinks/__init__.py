@@ -1,0 +1,1 @@
+"""Where final verdicts go beside the store."""

@@ -12,7 +12,9 @@ from tests.alerts.promtool import ALERTS, RECORDING, RULE_FILES, load_yaml, run_
 from tests.alerts.test_quality_alerts import NORMAL, SPIKE
 from tests.alerts.traffic import play
 
-FOREIGN: Final = {"up", "process_start_time_seconds"}
+RUNBOOKS: Final = Path(__file__).parents[2] / "deploy" / "docs" / "runbooks"
+
+FOREIGN: Final = {"up", "process_start_time_seconds", "process_resident_memory_bytes"}
 """What Prometheus and its client library expose of any process."""
 
 RULES: Final[list[dict[str, Any]]] = [
@@ -94,6 +96,34 @@ def test_an_alert_names_only_labels_that_it_has(alert: dict[str, Any]) -> None:
         kept |= {label for label in ("agent", "release", "model", "reason", "chain_length") if label in level}
     used = set(re.findall(r"\$labels\.(\w+)", " ".join(alert["annotations"].values())))
     assert used <= kept
+
+
+def test_every_alert_has_its_page_and_every_page_its_alert() -> None:
+    assert {page.stem for page in RUNBOOKS.glob("Aem*.md")} == set(ALERTING)
+
+
+@alerts
+def test_a_runbook_says_what_to_do(alert: dict[str, Any]) -> None:
+    name, severity = alert["alert"], alert["labels"]["severity"]
+    text = (RUNBOOKS / f"{name}.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {name}\n\n**Meaning** ({severity}). ")
+    parts = ("**Meaning**", "**First look.**", "| cause | how it shows | fix |", "**Silence.**")
+    positions = [text.find(part) for part in parts]
+    assert -1 not in positions
+    assert positions == sorted(positions)
+
+
+@alerts
+def test_the_page_of_alerts_lists_it_with_its_severity(alert: dict[str, Any]) -> None:
+    name, severity, summary = alert["alert"], alert["labels"]["severity"], alert["annotations"]["summary"]
+    page = (RUNBOOKS.parent / "alerts.md").read_text(encoding="utf-8")
+    assert f"| [{name}](runbooks/{name}.md) | {severity} | {summary} |" in page
+
+
+def test_the_pages_name_only_metrics_that_exist() -> None:
+    pages = [*RUNBOOKS.glob("Aem*.md"), RUNBOOKS.parent / "alerts.md"]
+    read = {name for page in pages for name in named(page.read_text(encoding="utf-8"))}
+    assert read - SAMPLES - RECORDED - FOREIGN - set(CATALOGUE) == set()
 
 
 def test_every_alert_is_tested() -> None:

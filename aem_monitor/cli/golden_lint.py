@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final, get_args
 
@@ -28,6 +28,7 @@ from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.pipeline import Collected
 from aem_monitor.scoring.responses import facts, mentions
 from aem_monitor.scoring.responses.evidence import Evidence, name_words, significant
+from aem_monitor.scoring.responses.language import is_english
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.scoring.values import ValueContext, reads_as
 from aem_monitor.scoring.values.forms import QuantityForm
@@ -127,12 +128,14 @@ def _semantics() -> Semantics:
     )
 
 
-def _unsupported(text: str, sources: Sequence[JSON]) -> list[tuple[str, bool]]:
+def _unsupported(text: str, sources: Sequence[JSON], reference_date: date | None) -> list[tuple[str, bool]]:
     """The facts of a text that no source says, by the rules that score replies, and whether each is an amount.
 
     None where the sources are too large to look through: lint runs on every change.
     """
-    context = ValueContext()
+    if not is_english(text):
+        return []  # the rules know no names and numbers of other languages
+    context = ValueContext(reference_date=reference_date)
     evidence = Evidence.read(sources, context)
     if len(evidence.found) > _MOST_VALUES:
         return []

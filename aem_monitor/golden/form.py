@@ -31,7 +31,9 @@ def _iso_date(value: Any) -> date:
 
 
 Name: TypeAlias = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
-TurnNo: TypeAlias = Annotated[int, Field(ge=0)]
+LARGEST: Final = 2**31 - 1
+"""The largest version and turn number: what a column of the store holds."""
+TurnNo: TypeAlias = Annotated[int, Field(ge=0, le=LARGEST)]
 Texts: TypeAlias = Annotated[tuple[str, ...], Field(strict=False)]
 Weight: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -245,7 +247,7 @@ class DialogForm(_Form):
     """A golden dialog: what a user says to an agent, the calls and replies expected, and how both are judged."""
 
     dialog: Name
-    version: Annotated[int, Field(ge=0)] = 1
+    version: Annotated[int, Field(ge=0, le=LARGEST)] = 1
     agent: Name | None = Field(None, description="Only runs of this agent (service.name) are runs of this dialog.")
     review: ReviewForm = ReviewForm()
     recognise: RecogniseForm = RecogniseForm()

@@ -130,7 +130,9 @@ def _unsupported_in(dialog: Dialog, turn: AgentTurn, sources: list[JSON], semant
             spoken = str(fill(text, dialog.golden_value))
         except LookupError:
             continue
-        for fact, amount in semantics.unsupported(spoken, sources) if semantics.unsupported else ():
+        for fact, amount in (
+            semantics.unsupported(spoken, sources, dialog.reference_date) if semantics.unsupported else ()
+        ):
             if fact not in told:
                 told.add(fact)
                 message = (

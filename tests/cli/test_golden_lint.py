@@ -145,3 +145,13 @@ def test_a_recording_that_cannot_be_read_is_an_error(tmp_path: Path, capsys: Cap
     assert streams.out == ""
     assert str(path) in streams.err
     assert main(["golden", "lint", dialog, "--recording", str(tmp_path / "none")]) == 2
+
+
+def test_facts_are_read_from_the_day_and_in_the_language_of_the_dialog(tmp_path: Path, capsys: Capture) -> None:
+    result = "\n    result: {until: 2026-12-10}"
+    given = DIALOG.replace("order: A-1042}}", "order: A-1042}}" + result)
+    said = given.replace("Order A-1042 is cancelled.", "Order A-1042 is open until 10 December.")
+    assert main(["golden", "lint", write(tmp_path, said + "reference_date: 2026-11-30\n", "a.yaml")]) == 0
+    german = given.replace("Order A-1042 is cancelled.", "Der Auftrag ist bis zum 24.12. offen wie die Auskunft sagt.")
+    assert main(["golden", "lint", write(tmp_path, german, "b.yaml")]) == 0
+    assert "unsupported-fact" not in capsys.readouterr().out

@@ -23,7 +23,7 @@ from aem_monitor.golden.load import Dialogs
 from tests.golden.builders import agent, dialog, tool, user
 
 MEANING = Semantics(
-    unsupported=lambda text, sources: [
+    unsupported=lambda text, sources, _: [
         (word, word.isdigit())
         for word in text.strip(".").split()
         if any(char.isdigit() for char in word) and word not in str(sources)

@@ -29,8 +29,8 @@ class Semantics:
     """How scoring reads words and values; rules that need what is not given keep quiet, or look at words alone.
 
     ``mentions(text, wanted)``: whether a text says what is wanted in any equivalent form. ``unsupported(text,
-    sources, reference_date)``: the facts of a text that none of the sources holds, each with whether it is an amount, which an agent
-    may have worked out. ``identifier(text)``: whether it is an opaque name. ``reads_as(text, kind)``: whether it is a
+    sources, reference_date)``: the facts of a text that none of the sources holds, each with whether it is an amount,
+    which an agent may have worked out. ``identifier(text)``: whether it is an opaque name. ``reads_as(text, kind)``: whether it is a
     ``date``, ``time`` or ``datetime`` and nothing else. ``similarity`` is that of user messages.
     ``today`` is the day against which a reference date is old.
     """

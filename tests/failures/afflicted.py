@@ -46,7 +46,26 @@ def full_disk() -> None:
         connection.connection.dbapi_connection.execute(f"PRAGMA max_page_count = {most}")
 
 
-AFFLICTIONS: Final = {"jumping_clock": jumping_clock, "full_disk": full_disk}
+def defective_engine() -> None:
+    """The engine cannot take in what stands at offset 1 of any partition."""
+    from aem_monitor.engine.engine import Engine as Monitor
+
+    take_in = Monitor.ingest
+
+    def ingest(self: Monitor, item: Any, now: float) -> None:
+        position = getattr(item, "position", None)
+        if position is not None and position.offset == 1:
+            raise ZeroDivisionError
+        take_in(self, item, now)
+
+    Monitor.ingest = ingest  # type: ignore[method-assign]
+
+
+AFFLICTIONS: Final = {
+    "jumping_clock": jumping_clock,
+    "full_disk": full_disk,
+    "defective_engine": defective_engine,
+}
 
 if __name__ == "__main__":
     AFFLICTIONS[sys.argv[1]]()

@@ -64,6 +64,19 @@ def test_processes_that_die_between_letter_and_commit_lose_neither(
     assert found.wrong == ""
 
 
+def test_what_a_defect_keeps_the_engine_from_taking_in_is_kept(
+    disturbed: Disturbed, dead_topic: str, load: Workload
+) -> None:
+    values = [message.value for message in load.messages[:3]]
+    disturbed.produce([Message(0.0, 0, value) for value in values])
+    disturbed.daemon.start("tests.failures.afflicted", "defective_engine")
+    eventually(lambda: letters_in(disturbed.broker, dead_topic), disturbed.state)
+    disturbed.daemon.close()
+    (letter,) = letters_in(disturbed.broker, dead_topic)
+    assert (letter.origin.offset, letter.cause, letter.value) == (1, "internal", values[1])
+    assert letter.error == "ZeroDivisionError while the engine took it in"
+
+
 def test_a_wrong_topic_is_not_drained_and_the_daemon_says_so(disturbed: Disturbed, dead_topic: str) -> None:
     disturbed.produce([Message(0.0, 0, POISON)] * 1000)
     disturbed.daemon.start()

@@ -3,6 +3,8 @@
 import json
 import resource
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,26 @@ def test_what_becomes_final_while_it_stops_is_written(tmp_path: Path) -> None:
         assert daemon.stop() == 0
         assert "runs made final while draining: 1" in daemon.log
         assert [one["conversation_id"] for one in lines(tmp_path)] == [conversation]
+    finally:
+        daemon.close()
+
+
+def test_what_rescore_says_beside_the_daemon_is_a_further_line(tmp_path: Path) -> None:
+    daemon = Running(tmp_path, sinks=SINKS)
+    try:
+        daemon.start()
+        daemon.play()
+        eventually(lambda: daemon.value("aem_monitor_sink_verdicts_total", sink="json_lines") == 1, "it is written")
+        text = daemon.golden.read_text(encoding="utf-8")
+        (version,) = [line for line in text.splitlines() if line.startswith("version:")]
+        daemon.golden.write_text(text.replace(version, "version: 41"), encoding="utf-8")
+        command = [sys.executable, "-m", "aem_monitor", "rescore", "--config", str(tmp_path / "aem-monitor.yaml")]
+        subprocess.run(command, capture_output=True, timeout=120, check=True)
+        eventually(lambda: len(lines(tmp_path)) == 2, "so is the revision")
+        final, revision = lines(tmp_path)
+        assert (final["revision"], final["cause"]) == (0, "final")
+        assert (revision["revision"], revision["dialog_version"], revision["cause"]) == (1, 41, "rescore")
+        assert final["run_id"] == revision["run_id"]
     finally:
         daemon.close()
 

@@ -23,6 +23,7 @@ from aem_monitor.ingest.otlp_replay import OtlpReplay
 from aem_monitor.journal.folder import Folder
 from aem_monitor.journal.journal import Journal
 from aem_monitor.journal.segment import Segment
+from aem_monitor.sinks.rotating import RotatingFile
 from aem_monitor.store.store import Store
 
 
@@ -73,10 +74,20 @@ LETTER_POINTS: Final = {
 }
 """The same for a message that cannot be used, up to the commits of ``POINTS``."""
 
+SINK_POINTS: Final = {
+    "before_line": Point(RotatingFile, "_write", False, 2),
+    "line_written": Point(RotatingFile, "_write", True, 2),
+    "file_moved": Point(RotatingFile, "_let_go", True, 1),
+    "lines_flushed": Point(RotatingFile, "_sync", True, 2),
+    "before_noted": Point(Store, "taken", False, 1),
+    "noted": Point(Store, "taken", True, 1),
+}
+"""The same for a verdict on its way from the store to a file."""
+
 
 def doom(point: str, nth: int) -> None:
     """Have this process die the ``nth`` time that it comes to the point."""
-    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS}[point]
+    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS, **SINK_POINTS}[point]
     method: Callable[..., Any] = getattr(at.owner, at.method)
     calls = 0
 

@@ -1,6 +1,6 @@
 """What broke first, by reason, tool and dialog, and what only followed from it?"""
 
-from grafana.dashboard import AGENT, DIALOG, MARKERS, MODEL, RELEASE, SOURCE, Dashboard, Row, failed_runs
+from grafana.dashboard import AGENT, DIALOG, MARKERS, MODEL, RELEASE, SOURCE, Dashboard, Row, failed_runs, runbook
 from grafana.dashboard import WINDOW as WINDOW_VARIABLE
 from grafana.overview import SUCCESS
 from grafana.panels import DOUBTFUL, Panel, Query, bars, matrix, override, stat, states, timeseries
@@ -52,7 +52,7 @@ def _faults() -> tuple[Panel, ...]:
             [Query(root_causes(WINDOW, "reason"), "{{reason}}")],
             "short",
             stacked=True,
-        ),
+        ).linked("Runbook", runbook("AemRootCauseSpike")),
     )
 
 

@@ -1,6 +1,5 @@
 """What is around the panels: variables, annotations, links, rows."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -47,10 +46,6 @@ class Dashboard:
 
     def document(self, addresses: Addresses) -> Json:
         """Its JSON, as Grafana's file provisioning reads it."""
-        panels = _laid_out(self.rows)
-        links = json.dumps([panels, _LINKS])
-        # A box for an address that nothing leads to would be a riddle.
-        boxes = [one for one in _address_variables(addresses) if f"${{{one['name']}:" in links]
         return {
             "id": None,
             "uid": self.uid,
@@ -64,10 +59,10 @@ class Dashboard:
             "refresh": "1m",
             "time": {"from": self.time_from, "to": "now"},
             "timezone": "",
-            "templating": {"list": [*self.variables, *boxes]},
+            "templating": {"list": [*self.variables, *_address_variables(addresses)]},
             "annotations": {"list": [_BUILT_IN, *self.annotations]},
             "links": [*_LINKS],
-            "panels": panels,
+            "panels": _laid_out(self.rows),
         }
 
 

@@ -1,8 +1,9 @@
 """Does aem-monitor get all that the agents say, does it keep up, and what does it leave out?"""
 
+from grafana import kafka
 from grafana.dashboard import SOURCE, Dashboard, Row, runbook
 from grafana.panels import BAD, GOOD, Panel, Query, stat, steps, table, timeseries
-from grafana.promql import RANGE, RATE, gauge, increase, quantile, rate, series
+from grafana.promql import RANGE, RATE, gauge, increase, quantile, rate, series, since
 
 _UP = steps((None, BAD), (1, GOOD))
 _NONE = steps((None, GOOD), (1, BAD))
@@ -16,7 +17,7 @@ def _now() -> tuple[Panel, ...]:
             [Query(f"count by (version) ({series('aem_monitor_build_info')})", "{{version}}")],
             "short",
             width=4,
-        ),
+        ).linked("Runbook", runbook("AemMonitorDown")),
         stat(
             "Sources up",
             "Whether each input can receive: 1, or 0 where an instance cannot.",
@@ -24,7 +25,7 @@ def _now() -> tuple[Panel, ...]:
             "short",
             colors=_UP,
             width=4,
-        ).linked("Runbook: not ready", runbook("not-ready")),
+        ).linked("Runbook", runbook("AemMonitorSourceDown")),
         stat(
             "Last reload",
             "1 if the last load of configuration and golden dialogs succeeded, 0 if an instance goes on with the old.",
@@ -32,11 +33,11 @@ def _now() -> tuple[Panel, ...]:
             "short",
             colors=_UP,
             width=4,
-        ).linked("Runbook: reload failed", runbook("reload-failed")),
+        ).linked("Runbook", runbook("AemMonitorReloadFailed")),
         stat(
             "Loaded",
             "Time since an instance last loaded configuration and golden dialogs with success; the longest of all.",
-            [Query(f"max(time() - {series('aem_monitor_config_last_reload_success_timestamp_seconds')})")],
+            [Query(f"max({since('aem_monitor_config_last_reload_success_timestamp_seconds')})")],
             "s",
             width=4,
         ),
@@ -54,7 +55,7 @@ def _now() -> tuple[Panel, ...]:
             "short",
             colors=_NONE,
             width=4,
-        ),
+        ).linked("Runbook", runbook("AemMonitorEngineErrors")),
     )
 
 
@@ -90,7 +91,7 @@ def _input() -> tuple[Panel, ...]:
             ],
             "reqps",
             width=8,
-        ),
+        ).linked("Runbook", runbook("AemMonitorInputLost")),
         timeseries(
             "Spans left out, by cause",
             "A second. no_agent_content and not_a_run are ordinary traffic; the others are faults of what was sent.",
@@ -123,7 +124,6 @@ def _input() -> tuple[Panel, ...]:
 
 
 def _engine() -> tuple[Panel, ...]:
-    watermark = series("aem_monitor_watermark_timestamp_seconds")
     return (
         timeseries(
             "Queue",
@@ -141,7 +141,7 @@ def _engine() -> tuple[Panel, ...]:
         timeseries(
             "Behind the present",
             "Time between now and the event time up to which the input is complete. It grows without traffic, too.",
-            [Query(f"time() - {watermark}", "{{instance}}")],
+            [Query(since("aem_monitor_watermark_timestamp_seconds"), "{{instance}}")],
             "s",
             width=8,
         ),
@@ -163,6 +163,13 @@ def _engine() -> tuple[Panel, ...]:
             "short",
             width=8,
         ),
+        timeseries(
+            "Oldest open run",
+            "Time since it was first seen, by instance; gaps where none is open. Runs end unless input stops.",
+            [Query(since("aem_monitor_oldest_open_run_timestamp_seconds"), "{{instance}}")],
+            "s",
+            width=8,
+        ).linked("Runbook", runbook("AemMonitorStalled")),
         timeseries(
             "Memory of pending traces",
             "Estimated size of traces that may still become part of a run, by instance.",
@@ -198,17 +205,19 @@ def _engine() -> tuple[Panel, ...]:
             [Query(quantile("0.99", "aem_monitor_scorer_seconds", RATE, "scorer"), "{{scorer}}")],
             "s",
             width=8,
-        ),
+        ).linked("Runbook", runbook("AemMonitorScorerFailing")),
         timeseries(
             "Defects and errors",
             "In each step of the graph: steps of the engine that failed, batches that a scorer could not answer, reads "
-            "and writes of the store that failed, values that a scrape could not collect, jumps of the clock.",
+            "and writes of the store that failed, values that a scrape could not collect, jumps of the clock, threads "
+            "that got stuck.",
             [
                 Query(increase("aem_monitor_engine_errors_total", RATE, "step"), "engine, {{step}}"),
                 Query(increase("aem_monitor_scorer_errors_total", RATE, "scorer"), "scorer {{scorer}}"),
                 Query(increase("aem_monitor_store_errors_total", RATE, "reason"), "store, {{reason}}"),
                 Query(increase("aem_monitor_collector_errors_total", RATE, "collector"), "scrape, {{collector}}"),
                 Query(increase("aem_monitor_clock_jumps_total", RATE, "direction"), "clock, {{direction}}"),
+                Query(increase("aem_monitor_stalls_total", RATE, "thread"), "stuck, {{thread}}"),
             ],
             "short",
             width=8,
@@ -222,7 +231,7 @@ def _engine() -> tuple[Panel, ...]:
             "short",
             width=12,
             height=6,
-        ),
+        ).linked("Runbook", runbook("AemMonitorLabelLimit")),
         timeseries(
             "Conversations too large to be kept",
             "In each step of the graph: runs whose conversation is over store.conversations.max_bytes. They have their "
@@ -236,9 +245,8 @@ def _engine() -> tuple[Panel, ...]:
 
 
 def _journal() -> tuple[Panel, ...]:
-    oldest = series("aem_monitor_journal_oldest_timestamp_seconds")
     return tuple(
-        panel.linked("Runbook: the journal", runbook("journal"))
+        panel.linked("Runbook", runbook("AemMonitorJournalFailing"))
         for panel in (
             timeseries(
                 "Size of the journal",
@@ -250,7 +258,7 @@ def _journal() -> tuple[Panel, ...]:
             timeseries(
                 "Age of the journal",
                 "Time since the last request of its oldest file, by instance: how far back an open run still needs it.",
-                [Query(f"time() - {oldest}", "{{instance}}")],
+                [Query(since("aem_monitor_journal_oldest_timestamp_seconds"), "{{instance}}")],
                 "s",
                 width=6,
             ),
@@ -287,47 +295,6 @@ def _journal() -> tuple[Panel, ...]:
     )
 
 
-def _kafka() -> tuple[Panel, ...]:
-    return (
-        timeseries(
-            "Lag",
-            "Messages between the consumed position and the end of the assigned partitions, by topic.",
-            [Query(gauge("sum", "aem_monitor_kafka_consumer_lag", "topic"), "{{topic}}")],
-            "short",
-        ),
-        timeseries(
-            "rekey: traces published again",
-            "A second, by what the key of their messages is. Keys other than the conversation's keep its traces "
-            "together only by chance.",
-            [Query(rate("aem_monitor_rekeyed_traces_total", "by"), "by {{by}}")],
-            "cps",
-        ),
-        timeseries(
-            "rekey: messages",
-            "A second: published and acknowledged. Waiting: not acknowledged by a broker yet.",
-            [
-                Query(rate("aem_monitor_rekey_published_messages_total"), "published a second"),
-                Query(gauge("sum", "aem_monitor_rekey_unacknowledged_messages"), "waiting"),
-            ],
-            "short",
-        ),
-        timeseries(
-            "rekey: what may part a conversation",
-            "In each step of the graph: traces published before they were complete, messages that came after their "
-            "trace, those of them under another conversation, ids that traces of several keys share, and messages lost "
-            "for their size.",
-            [
-                Query(increase("aem_monitor_rekey_cut_traces_total", RATE, "cause"), "cut, {{cause}}"),
-                Query(increase("aem_monitor_rekey_late_messages_total", RATE), "late"),
-                Query(increase("aem_monitor_rekey_late_ids_total", RATE), "late, other conversation"),
-                Query(increase("aem_monitor_rekey_shared_ids_total", RATE), "shared id"),
-                Query(increase("aem_monitor_rekey_refused_messages_total", RATE), "lost for its size"),
-            ],
-            "short",
-        ),
-    )
-
-
 DASHBOARD = Dashboard(
     "aem-pipeline",
     "aem-monitor / Pipeline health",
@@ -337,7 +304,7 @@ DASHBOARD = Dashboard(
         Row("Input", _input()),
         Row("Engine", _engine()),
         Row("Journal of OTLP", _journal()),
-        Row("Kafka", _kafka()),
+        Row("Kafka", kafka.panels()),
     ),
     SOURCE,
     time_from="now-6h",

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from aem_monitor.metrics.catalogue import LATENCY_BUCKETS, MIN_CORRELATED
-from grafana.dashboard import AGENT, MARKERS, RELEASE, SOURCE, Dashboard, Row, failed_runs
+from grafana.dashboard import AGENT, MARKERS, RELEASE, SOURCE, Dashboard, Row, failed_runs, runbook
 from grafana.dashboard import WINDOW as WINDOW_VARIABLE
 from grafana.overview import SUCCESS
 from grafana.panels import Panel, Query, bars, heatmap, stat, table, timeseries
@@ -135,7 +135,7 @@ def _correctness() -> tuple[Panel, ...]:
             f"wrong more often. Nothing under {MIN_CORRELATED} runs, where chance alone gives 0.2.",
             [Query(pearson(RANGE), "{{release}}")],
             "none",
-        ),
+        ).linked("Runbook", runbook("AemCorrectnessFallsWithLatency")),
         stat(
             "Spearman correlation",
             "The same of ranks, which single slow runs cannot dominate, over the newest runs of seven days, whatever "

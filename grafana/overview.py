@@ -51,7 +51,7 @@ def _correctness() -> tuple[Panel, ...]:
             "percentunit",
             colors=SUCCESS,
             width=8,
-        ),
+        ).linked("Runbook", runbook("AemTurnCorrectnessLow")),
         stat(
             "Run success rate",
             f"Runs of golden dialogs all of whose turns passed, of the decided ones, in the time shown. {_INTERVAL}",
@@ -97,7 +97,7 @@ def _correctness() -> tuple[Panel, ...]:
             "percentunit",
             limits=(0, 1),
             colors=SUCCESS,
-        ),
+        ).linked("Runbook", runbook("AemChainLengthDegradation")),
         bars(
             "Pass rate by sub-metric",
             "Turns that passed, of those that the sub-metric judged; inherited failures count as failures.",
@@ -201,7 +201,7 @@ def _freshness() -> tuple[Panel, ...]:
             "s",
             width=4,
             height=9,
-        ),
+        ).linked("Runbook", runbook("AemCanaryStale")),
         stat(
             "Turns with a verdict",
             "Of all turns of final runs in the time shown. The others are not scored, neither right nor wrong: content "
@@ -211,7 +211,7 @@ def _freshness() -> tuple[Panel, ...]:
             colors=_COVERED,
             width=4,
             height=9,
-        ),
+        ).linked("Runbook", runbook("AemCoverageLow")),
         timeseries(
             "Turns without a verdict, by cause",
             "In the window. Causes of capture are settings of the agent's instrumentation.",

@@ -35,8 +35,9 @@ class Panel:
     body: Mapping[str, Any] = field(default_factory=dict)
 
     def linked(self, title: str, url: str) -> "Panel":
-        """The same with a link in its corner."""
-        return replace(self, body={**self.body, "links": [{"title": title, "url": url, "targetBlank": True}]})
+        """The same with one more link in its corner."""
+        link = {"title": title, "url": url, "targetBlank": True}
+        return replace(self, body={**self.body, "links": [*self.body.get("links", []), link]})
 
     def document(self, number: int, x: int, y: int) -> Json:
         """Its JSON at a place."""

@@ -73,6 +73,11 @@ def gauge(function: str, name: str, by: str = "", **labels: str) -> str:
     return f"{function}{_by(by)} ({series(name, **labels)})"
 
 
+def since(name: str) -> str:
+    """Seconds since the time that a gauge holds."""
+    return f"time() - {series(name)}"
+
+
 def _summed(expression: str, by: str) -> str:
     return f"sum{_by(by)} ({expression})"
 

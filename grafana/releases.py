@@ -13,6 +13,7 @@ from grafana.dashboard import (
     Dashboard,
     Row,
     failed_runs,
+    runbook,
 )
 from grafana.overview import SUCCESS
 from grafana.panels import BAD, GOOD, Panel, Query, barchart, override, stat, steps, table, timeseries
@@ -83,7 +84,7 @@ def _verdict() -> tuple[Panel, ...]:
             colors=_CHANGE,
             width=8,
             height=5,
-        ),
+        ).linked("Runbook", runbook("AemReleaseRegression")),
         table(
             "Releases",
             "All selected releases in the time shown. The bounds are those of the 95 % interval (Wilson) of the turn "
@@ -146,7 +147,7 @@ def _mix() -> tuple[Panel, ...]:
             "reason",
             _causes("reason"),
             "short",
-        ),
+        ).linked("Runbook", runbook("AemReasonMixShift")),
         barchart(
             "Root causes by tool",
             "In 100 turns with a verdict, side by side. other: calls of tools that no dialog names.",

@@ -17,7 +17,13 @@ pytestmark = pytest.mark.service
 
 # What cannot have data here, with the reason; everything else has some, and these have none.
 WITHOUT_DATA: Final = {
-    "aem_monitor_kafka_consumer_lag": "of a Kafka consumer",
+    "aem_monitor_kafka_consumer_lag": "of Kafka",
+    "aem_monitor_kafka_uncommitted_offsets": "of Kafka",
+    "aem_monitor_kafka_oldest_uncommitted_timestamp_seconds": "of Kafka",
+    "aem_monitor_kafka_last_poll_timestamp_seconds": "of Kafka",
+    "aem_monitor_kafka_last_heartbeat_timestamp_seconds": "of Kafka",
+    "aem_monitor_kafka_stopped": "of Kafka",
+    "aem_monitor_dead_letters_unconfirmed": "of Kafka",
     "aem_monitor_rekey_unacknowledged_messages": "of another process, aem-monitor rekey, that needs Kafka",
     "aem_monitor_scorer_errors_total": "a scorer has a series once it failed; the embedded one does not",
     "aem_monitor_collector_errors_total": "a gauge has a series once it could not be read",
@@ -51,7 +57,17 @@ def substituted(expression: str) -> str:
 
 
 def answer(prometheus: PrometheusServer, target: Target) -> list[QueriedSample]:
-    return [one for one in prometheus.query(substituted(target.expression)) if not math.isnan(one.value)]
+    """What the panel would get: of a graph the last value of every line."""
+    query = substituted(target.expression)
+    if not target.document["range"]:
+        return [one for one in prometheus.query(query) if not math.isnan(one.value)]
+    now = prometheus.query("time()")[0].value
+    data = prometheus.api("query_range", {"query": query, "start": str(now - 300), "end": str(now), "step": "2"})
+    lines = [
+        (one["metric"], [value for _, text in one["values"] if not math.isnan(value := float(text))])
+        for one in data["result"]
+    ]
+    return [QueriedSample(labels, values[-1]) for labels, values in lines if values]
 
 
 def value(prometheus: PrometheusServer, dashboard: str, panel: str, ref: str = "A", **labels: str) -> float:

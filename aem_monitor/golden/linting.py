@@ -30,8 +30,8 @@ class Semantics:
 
     ``mentions(text, wanted)``: whether a text says what is wanted in any equivalent form. ``unsupported(text,
     sources, reference_date)``: the facts of a text that none of the sources holds, each with whether it is an amount,
-    which an agent may have worked out. ``identifier(text)``: whether it is an opaque name. ``reads_as(text, kind)``: whether it is a
-    ``date``, ``time`` or ``datetime`` and nothing else. ``similarity`` is that of user messages.
+    which an agent may have worked out. ``identifier(text)``: whether it is an opaque name. ``reads_as(text, kind)``:
+    whether it is a ``date``, ``time`` or ``datetime`` and nothing else. ``similarity`` is that of user messages.
     ``today`` is the day against which a reference date is old.
     """
 

@@ -6,6 +6,8 @@
 # make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
 # make bench-alerts   how often the shipped alerts fire by chance, and how soon they find a fault
 # make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
+# make fault-loop   processes killed between a message and its offset, again and again (ARGS='--runs 20 --seed 1')
+# make soak   ten minutes of random faults on a real Kafka and PostgreSQL (ARGS='--minutes 10 --seed 1')
 # make lint types docs clean
 
 SHELL := /bin/bash
@@ -24,7 +26,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-alerts \
-	services lint format types docs clean
+	fault-loop soak services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -53,6 +55,12 @@ bench-located: $(DEV_STAMP)
 
 bench-alerts: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.alerts
+
+fault-loop: $(DEV_STAMP) services
+	@$(BIN)/python -m tests.failures.kills $(ARGS)
+
+soak: $(DEV_STAMP) services
+	@$(BIN)/python -m tests.failures.soak $(ARGS)
 
 # Without them the tests that need a service are skipped, or fail where CI is set.
 services: $(DEV_STAMP)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.services.alertmanager import amtool as locate_amtool
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, KafkaBroker
 from tests.services.postgresql import SERVER_VARIABLE, PostgresqlServer
@@ -96,6 +97,15 @@ def start_prometheus() -> Iterator[StartPrometheus]:
     yield start
     for server in started:
         server.close()
+
+
+@pytest.fixture(scope="session")
+def amtool() -> Path:
+    """Path of Alertmanager's ``amtool``."""
+    try:
+        return locate_amtool()
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -75,6 +75,14 @@ STARTED: Final = "process_start_time_seconds"
 
 CASES: Final = {
     "down and up again": Case("AemMonitorDown", one("up", gauge(0, 1)), {"3m": [], "20m": [INSTANCE], "40m": []}),
+    "all replicas down": Case(
+        "AemMonitorOutage",
+        {series("up"): gauge(0, 1), series("up", instance="monitor-1"): gauge(0, 0)},
+        {"3m": [], "20m": [JOB], "40m": []},
+    ),
+    "one replica of two down": Case(
+        "AemMonitorOutage", {series("up"): gauge(0), series("up", instance="monitor-1"): gauge(1)}, {"20m": []}
+    ),
     "one failed scrape": Case(
         "AemMonitorDown", one("up", values(Phase(20, at=1), Phase(1, at=0), Phase(20, at=1))), {"20m": [], "25m": []}
     ),

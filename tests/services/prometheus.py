@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import tempfile
 import time
 import urllib.error
@@ -10,29 +9,13 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from tests.services.cache import ServiceUnavailableError, cached
+from tests.services.cache import cached
+from tests.services.debian import unpack_package
 from tests.services.process import ServerProcess, free_port
-
-_INSTALL: Final = "apt-get install prometheus (or tests/services/install.py)"
-
-
-def _unpack_package(directory: Path) -> None:
-    # The installed package would bring a system service that starts at once; its binaries alone need no root.
-    if shutil.which("apt-get") is None or shutil.which("dpkg") is None:
-        raise ServiceUnavailableError(f"Prometheus is not installed: {_INSTALL}")
-    downloads = directory / "downloads"
-    downloads.mkdir()
-    fetch = subprocess.run(
-        ["apt-get", "download", "-q", "prometheus"], cwd=downloads, capture_output=True, text=True, timeout=600
-    )
-    packages = list(downloads.glob("prometheus_*.deb"))
-    if fetch.returncode or not packages:
-        raise ServiceUnavailableError(f"Prometheus could not be fetched: {fetch.stderr.strip()}; {_INSTALL}")
-    subprocess.run(["dpkg", "-x", str(packages[0]), str(directory)], check=True, timeout=120)
-    shutil.rmtree(downloads)
 
 
 def prometheus_binary(name: str = "prometheus") -> Path:
@@ -40,7 +23,7 @@ def prometheus_binary(name: str = "prometheus") -> Path:
     installed = shutil.which(name)
     if installed is not None:
         return Path(installed)
-    return cached("prometheus-debian", _unpack_package) / "usr" / "bin" / name
+    return cached("prometheus-debian", partial(unpack_package, "prometheus")) / "usr" / "bin" / name
 
 
 def promtool() -> Path:

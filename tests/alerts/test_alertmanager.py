@@ -1,0 +1,217 @@
+"""The shipped Alertmanager configuration: who is told of what, what is one incident, and what is muted by what."""
+
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.alerts.promtool import load_yaml
+from tests.alerts.test_rules import ALERTING
+from tests.services.alertmanager import AlertmanagerServer
+from tests.services.cache import ServiceUnavailableError
+
+CONFIGURATION: Final = Path(__file__).parents[2] / "deploy" / "alertmanager" / "alertmanager.yaml"
+
+JOB: Final = {"job": "aem-monitor"}
+AGENT: Final = {**JOB, "agent": "reporting"}
+RELEASE: Final = {**AGENT, "release": "2.0.0"}
+SPIKE: Final = {**RELEASE, "reason": "tool_mismatch"}
+REPLICA: Final = {**JOB, "instance": "monitor-0"}
+
+
+def alert(name: str, labels: Mapping[str, str]) -> dict[str, str]:
+    """All labels of an alert as its rule gives them."""
+    return {**ALERTING[name]["labels"], "alertname": name, **labels}
+
+
+def receiver(name: str) -> str:
+    """Who is told of an alert, by its severity."""
+    if name == "AemWatchdog":
+        return "heartbeat"
+    return {"critical": "pagerduty", "warning": "pagerduty-low", "info": "record"}[ALERTING[name]["labels"]["severity"]]
+
+
+def labels_of(name: str) -> dict[str, str]:
+    """Labels that tell an alert about an agent from one about something else."""
+    about_an_agent = "$labels.agent" in ALERTING[name]["annotations"]["description"]
+    return alert(name, RELEASE if about_an_agent else JOB)
+
+
+def test_amtool_finds_nothing_to_criticise(amtool: Path) -> None:
+    checked = subprocess.run([amtool, "check-config", CONFIGURATION], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("name", list(ALERTING))
+def test_every_alert_is_routed_by_its_severity(name: str, amtool: Path) -> None:
+    pairs = [f"{label}={value}" for label, value in labels_of(name).items()]
+    command = [str(amtool), "config", "routes", "test", f"--config.file={CONFIGURATION}"]
+    tested = subprocess.run([*command, f"--verify.receivers={receiver(name)}", *pairs], capture_output=True, text=True)
+    assert tested.returncode == 0, tested.stdout + tested.stderr
+
+
+def test_every_name_in_the_configuration_is_an_alert() -> None:
+    named = re.findall(r"\bAem\w+", CONFIGURATION.read_text(encoding="utf-8"))
+    assert set(named) <= set(ALERTING)
+
+
+def test_pagerduty_is_told_the_severity_in_its_own_words() -> None:
+    receivers = {one["name"]: one for one in load_yaml(CONFIGURATION)["receivers"]}
+    page, low = (receivers[name]["pagerduty_configs"][0] for name in ("pagerduty", "pagerduty-low"))
+    assert {key for key in page if page[key] != low[key]} == {"routing_key_file"}
+    assert all(word in page["severity"] for word in ("critical", "warning", "info", "error"))
+    assert {"class", "component", "group", "details", "links", "client"} <= set(page)
+    assert [link["text"] for link in page["links"]] == ["Runbook", "Dashboard"]
+
+
+@pytest.fixture(scope="module")
+def alertmanager(amtool: Path) -> Iterator[AlertmanagerServer]:
+    try:
+        server = AlertmanagerServer(CONFIGURATION)
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
+    yield server
+    server.close()
+
+
+class Firing:
+    """Alerts that fire until the test is over."""
+
+    def __init__(self, server: AlertmanagerServer) -> None:
+        self._server = server
+        self._alerts: list[dict[str, str]] = []
+
+    def __call__(self, *alerts: Mapping[str, str]) -> None:
+        self._alerts += [dict(one) for one in alerts]
+        self._post(timedelta(minutes=10))
+
+    def end(self) -> None:
+        self._post(timedelta(seconds=-1))
+
+    def _post(self, until: timedelta) -> None:
+        now = datetime.now(UTC)
+        body = [
+            {"labels": one, "startsAt": (now - timedelta(hours=1)).isoformat(), "endsAt": (now + until).isoformat()}
+            for one in self._alerts
+        ]
+        self._server.api("alerts", body)
+
+    def muted(self) -> set[str]:
+        """The names of the alerts that are inhibited now."""
+        return {one["labels"]["alertname"] for one in self._server.api("alerts") if one["status"]["inhibitedBy"]}
+
+    def groups(self, job: str) -> list[tuple[str, dict[str, str], int]]:
+        """Receiver, labels and number of alerts of each incident of a job."""
+        return [
+            (one["receiver"]["name"], one["labels"], len(one["alerts"]))
+            for one in self._server.api("alerts/groups")
+            if one["labels"].get("job") == job
+        ]
+
+
+@pytest.fixture
+def firing(alertmanager: AlertmanagerServer) -> Iterator[Firing]:
+    found = Firing(alertmanager)
+    yield found
+    found.end()
+
+
+MUTED: Final[dict[str, tuple[Sequence[tuple[str, Mapping[str, str]]], set[str]]]] = {
+    "a root cause and its symptoms": (
+        [
+            ("AemRootCauseSpike", SPIKE),
+            ("AemReleaseRegression", RELEASE),
+            ("AemTurnCorrectnessLow", RELEASE),
+            ("AemBurnRateFast", AGENT),
+            ("AemBurnRateSlow", AGENT),
+            ("AemChainLengthDegradation", {**AGENT, "chain_length": "3+"}),
+        ],
+        {
+            "AemReleaseRegression",
+            "AemTurnCorrectnessLow",
+            "AemBurnRateFast",
+            "AemBurnRateSlow",
+            "AemChainLengthDegradation",
+        },
+    ),
+    "a root cause and another agent": (
+        [("AemRootCauseSpike", SPIKE), ("AemBurnRateFast", {**AGENT, "agent": "support"})],
+        set(),
+    ),
+    "a root cause and another release": (
+        [("AemRootCauseSpike", SPIKE), ("AemReleaseRegression", {**RELEASE, "release": "3.0.0"})],
+        set(),
+    ),
+    "two root causes": (
+        [("AemRootCauseSpike", SPIKE), ("AemRootCauseSpike", {**SPIKE, "reason": "incomplete_response"})],
+        set(),
+    ),
+    "nothing runs any more": (
+        [
+            ("AemMonitorOutage", JOB),
+            ("AemMonitorDown", REPLICA),
+            ("AemRootCauseSpike", SPIKE),
+            ("AemBurnRateSlow", AGENT),
+            ("AemCanariesAbsent", JOB),
+        ],
+        {"AemMonitorDown", "AemRootCauseSpike", "AemBurnRateSlow", "AemCanariesAbsent"},
+    ),
+    "nothing runs in another environment": (
+        [("AemMonitorOutage", {"job": "aem-monitor-staging"}), ("AemRootCauseSpike", SPIKE)],
+        set(),
+    ),
+    "one replica is down": (
+        [("AemMonitorDown", REPLICA), ("AemRootCauseSpike", SPIKE), ("AemCanaryStale", {**JOB, "dialog": "refund"})],
+        {"AemCanaryStale"},
+    ),
+    "no target at all": (
+        [("AemMonitorAbsent", {}), ("AemRootCauseSpike", SPIKE), ("AemCanariesAbsent", JOB)],
+        {"AemRootCauseSpike", "AemCanariesAbsent"},
+    ),
+    "the store fails": (
+        [
+            ("AemMonitorStoreFailing", {**REPLICA, "reason": "full"}),
+            ("AemMonitorStalled", REPLICA),
+            ("AemMonitorLagHigh", {**JOB, "topic": "otlp_spans"}),
+            ("AemCanariesAbsent", JOB),
+        ],
+        {"AemMonitorStalled", "AemMonitorLagHigh", "AemCanariesAbsent"},
+    ),
+    "no canary at all": (
+        [("AemCanariesAbsent", JOB), ("AemCanaryStale", {**JOB, "dialog": "refund"})],
+        {"AemCanaryStale"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("alerts", "muted"), list(MUTED.values()), ids=list(MUTED))
+def test_a_cause_mutes_what_follows_from_it(
+    alerts: Sequence[tuple[str, Mapping[str, str]]], muted: set[str], firing: Firing
+) -> None:
+    firing(*(alert(name, labels) for name, labels in alerts))
+    assert firing.muted() == muted
+
+
+def test_one_root_cause_is_one_incident(firing: Firing) -> None:
+    here = {"job": "aem-monitor-incidents"}
+    spike = {**SPIKE, **here}
+    other = {**spike, "reason": "incomplete_response"}
+    firing(alert("AemRootCauseSpike", spike), alert("AemRootCauseSpike", other))
+    firing(*(alert("AemCanaryStale", {**here, "dialog": dialog}) for dialog in ("refund", "sales-report")))
+    firing(*(alert("AemMonitorDown", {**here, "instance": f"monitor-{number}"}) for number in range(3)))
+    expected = [
+        ("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 1),
+        ("pagerduty", {"alertname": "AemRootCauseSpike", **other}, 1),
+        ("pagerduty-low", {"alertname": "AemCanaryStale", **here}, 2),
+        ("pagerduty", {"alertname": "AemMonitorDown", **here}, 3),
+    ]
+    deadline = time.monotonic() + 60.0  # alerts are put into groups a moment after they were taken
+    while sum(alerts for *_, alerts in firing.groups(here["job"])) < 7 and time.monotonic() < deadline:
+        time.sleep(0.2)
+    by_labels = sorted(firing.groups(here["job"]), key=lambda one: sorted(one[1].items()))
+    assert by_labels == sorted(expected, key=lambda one: sorted(one[1].items()))

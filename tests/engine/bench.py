@@ -248,10 +248,14 @@ def totals_of(results: Iterable[RunResult]) -> Nonzero:
     return {key: (round(value, 6), counts[key]) for key, value in values.items() if value or counts[key]}
 
 
-def nonzero(totals: Iterable[Total], *, without: str = "aem_verdict_revisions_total") -> Nonzero:
+OF_NO_RESULT = ("aem_verdict_revisions_total", "aem_exchange_latency_seconds")
+"""Totals that results alone do not give: revisions, and exchanges, whose times only runs know."""
+
+
+def nonzero(totals: Iterable[Total], *, without: Sequence[str] = OF_NO_RESULT) -> Nonzero:
     """Stored totals in the same form."""
     return {
         (total.metric, total.labels, total.bucket): (round(total.value, 6), total.count)
         for total in totals
-        if (total.value or total.count) and total.metric != without
+        if (total.value or total.count) and total.metric not in without
     }

@@ -78,13 +78,15 @@ format: $(DEV_STAMP)
 types: $(DEV_STAMP)
 	$(BIN)/mypy
 
-# Everything in deploy/ that is written from code; the tests compare it with what is committed.
+# Everything in deploy/ and grafana/ that is written from code; the tests compare it with what is committed.
 docs: $(RUN_STAMP)
 	$(BIN)/python -m aem_monitor.config.document
 	text=$$($(BIN)/python -m aem_monitor.metrics.document) && printf '%s\n' "$$text" > deploy/docs/metrics.md
 	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
 	text=$$($(BIN)/aem-monitor golden schema --cases) && printf '%s\n' "$$text" > deploy/schemas/golden-cases.schema.json
 	text=$$($(BIN)/python -m aem_monitor.sinks.schema) && printf '%s\n' "$$text" > deploy/schemas/verdict-line.schema.json
+	$(BIN)/python -m grafana.build
+	text=$$($(BIN)/python -m grafana.document) && printf '%s\n' "$$text" > deploy/docs/dashboards.md
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -295,6 +295,44 @@ def _journal() -> tuple[Panel, ...]:
     )
 
 
+def _sinks() -> tuple[Panel, ...]:
+    return (
+        timeseries(
+            "Verdicts written by sinks",
+            "A second, final verdicts and revisions, by sink.",
+            [Query(rate("aem_monitor_sink_verdicts_total", "sink"), "{{sink}}")],
+            "cps",
+            width=8,
+        ),
+        timeseries(
+            "Verdicts that wait for a sink",
+            "By sink and instance. They wait in the store: nothing is lost before its retention ends.",
+            [Query(series("aem_monitor_sink_behind_verdicts"), "{{sink}}, {{instance}}")],
+            "short",
+            width=8,
+        ),
+        timeseries(
+            "Longest wait for a sink",
+            "Time since the oldest verdict that waits was stored, by sink and instance; gaps where none does.",
+            [Query(since("aem_monitor_sink_oldest_timestamp_seconds"), "{{sink}}, {{instance}}")],
+            "s",
+            width=8,
+        ),
+        timeseries(
+            "Faults of sinks",
+            "In each step of the graph: attempts that failed, and verdicts that a sink never got.",
+            [
+                Query(increase("aem_monitor_sink_errors_total", RATE, "sink, reason"), "{{sink}} failed, {{reason}}"),
+                Query(
+                    increase("aem_monitor_sink_lost_verdicts_total", RATE, "sink, cause"), "{{sink}} lost, {{cause}}"
+                ),
+            ],
+            "short",
+            width=24,
+        ),
+    )
+
+
 DASHBOARD = Dashboard(
     "aem-pipeline",
     "aem-monitor / Pipeline health",
@@ -304,6 +342,7 @@ DASHBOARD = Dashboard(
         Row("Input", _input()),
         Row("Engine", _engine()),
         Row("Journal of OTLP", _journal()),
+        Row("Sinks", _sinks()),
         Row("Kafka", kafka.panels()),
     ),
     SOURCE,

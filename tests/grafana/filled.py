@@ -123,6 +123,7 @@ def filled_prometheus(folder: Path) -> Iterator[PrometheusServer]:
             # Longer than some scrapes, so that series are seen at 0 before they are counted.
             "assembly": {"grace": "4s", "wall_idle": "1s"},
             # So few that some tools are counted under `other`.
+            "sinks": {"json_lines": {"path": str(folder / "verdicts.jsonl")}},
             "metrics": {"listen": metrics, "max_label_values": 10},
         },
     )

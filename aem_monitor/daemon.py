@@ -298,18 +298,9 @@ class Daemon:
     def problems(self) -> Sequence[str]:
         """What keeps the monitor from being ready. A source that was up once only shows in its gauge when it is not."""
         found = list(self._watchdog.problems())
-        engine = self.worker.problem()
-        if engine is not None:
-            found.append(engine)
-        store = self._check_store()
-        if store is not None:
-            found.append(store)
-        unwritable = self._recorder.cannot_write()
-        if unwritable is not None:
-            found.append(unwritable)
         unkept = None if self._journalling is None else self._journalling.journal.problem()
-        if unkept is not None:
-            found.append(unkept)
+        told = (self.worker.problem(), self._check_store(), self._recorder.cannot_write(), unkept)
+        found += [one for one in told if one is not None]
         for source in self.sources:
             held_up = source.problem() if isinstance(source, KafkaSource) else None
             if held_up is not None:

@@ -23,10 +23,10 @@ every = pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.parent.na
 
 
 def binds(path: Path, service: str) -> dict[str, Path]:
-    """Targets and sources of what a service mounts from the project; ``GOLDEN`` is not set."""
+    """Targets and sources of what a service mounts from the project, no variable being set."""
     found = {}
     for volume in compose(path)["services"][service].get("volumes", []):
-        source, target = re.sub(r"\$\{GOLDEN:-([^}]+)\}", r"\1", volume).split(":")[:2]
+        source, target = re.sub(r"\$\{[A-Z]+:-([^}]+)\}", r"\1", volume).split(":")[:2]
         if source.startswith("."):
             found[target] = (path.parent / source).resolve()
     return found

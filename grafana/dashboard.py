@@ -272,7 +272,7 @@ NEW_RELEASES: Final = _annotation(
     "first seen",
     step="60s",
     # The value is the time of the event, in milliseconds.
-    useValueForTime="on",
+    useValueForTime=True,
 )
 
 NEW_MODELS: Final = _annotation(

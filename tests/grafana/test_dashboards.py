@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 
 from aem_monitor.metrics.catalogue import CATALOGUE, Kind
 from grafana import promql
@@ -265,3 +266,19 @@ def test_a_query_of_what_does_not_exist_is_not_built(name: str, labels: dict[str
 def test_the_page_is_what_the_dashboards_say() -> None:
     page = ROOT / "deploy" / "docs" / "dashboards.md"
     assert page.read_text(encoding="utf-8") == document()
+
+
+def test_alerts_lead_to_dashboards_and_set_variables_of_theirs() -> None:
+    rules = yaml.safe_load((ROOT / "deploy" / "prometheus" / "aem-monitor.alerts.yaml").read_text(encoding="utf-8"))
+    addresses = [
+        rule["annotations"]["dashboard_url"]
+        for group in rules["groups"]
+        for rule in group["rules"]
+        if "dashboard_url" in rule.get("annotations", {})
+    ]
+    assert addresses
+    for address in addresses:
+        uid = re.search(r"/d/([\w-]+)", address)
+        assert uid is not None
+        assert uid[1] in DASHBOARDS, address
+        assert set(re.findall(r"[?&]var-(\w+)=", address)) <= variables(uid[1]).keys(), address

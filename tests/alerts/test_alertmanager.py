@@ -1,5 +1,6 @@
 """The shipped Alertmanager configuration: who is told of what, what is one incident, and what is muted by what."""
 
+import json
 import re
 import subprocess
 import time
@@ -67,6 +68,45 @@ def test_pagerduty_is_told_the_severity_in_its_own_words() -> None:
     assert all(word in page["severity"] for word in ("critical", "warning", "info", "error"))
     assert {"class", "component", "group", "details", "links", "client"} <= set(page)
     assert [link["text"] for link in page["links"]] == ["Runbook", "Dashboard"]
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "page"),
+    [
+        (
+            "AemRootCauseSpike",
+            SPIKE,
+            ("reporting 2.0.0: tool_mismatch. A failure reason has become more frequent than it was.", "reporting"),
+        ),
+        ("AemBurnRateFast", AGENT, ("reporting Turns fail so often", "reporting")),
+        ("AemMonitorDown", REPLICA, ("aem-monitor cannot be scraped.", "aem-monitor")),
+    ],
+)
+def test_pagerduty_is_told_what_broke_and_where(
+    name: str, labels: Mapping[str, str], page: tuple[str, str], amtool: Path, tmp_path: Path
+) -> None:
+    common, annotations = alert(name, labels), ALERTING[name]["annotations"]
+    one = {"status": "firing", "labels": common, "annotations": annotations}
+    data = {"status": "firing", "alerts": [one], "commonLabels": common, "commonAnnotations": annotations}
+    (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
+
+    def rendered(template: str) -> str:
+        command = [str(amtool), "template", "render", f"--template.glob={tmp_path / 'none'}"]
+        told = [f"--template.data={tmp_path / 'data.json'}", f"--template.text={template}"]
+        ran = subprocess.run([*command, *told], capture_output=True, text=True)
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    (tmp_path / "none").write_text("", encoding="utf-8")
+    event = load_yaml(CONFIGURATION)["receivers"][2]["pagerduty_configs"][0]
+    summary, component = page
+    assert rendered(event["description"]).startswith(summary)
+    assert rendered(event["component"]) == component
+    assert rendered(event["class"]) == name
+    assert rendered(event["group"]) == "aem-monitor"
+    assert rendered(event["severity"]) == "critical"
+    assert rendered(event["links"][0]["href"]).endswith(f"/runbooks/{name}.md")
+    assert annotations["description"] in rendered(event["details"]["what"])
 
 
 @pytest.fixture(scope="module")

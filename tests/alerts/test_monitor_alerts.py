@@ -119,6 +119,9 @@ CASES: Final = {
         one("aem_monitor_engine_tick_seconds_count", counter(60, 0)),
         {"20m": [], "50m": [INSTANCE]},
     ),
+    "a stuck thread": Case(
+        "AemMonitorStalled", one("aem_monitor_stalled", gauge(0, 1), thread="kafka"), {"20m": [], "50m": [INSTANCE]}
+    ),
     "behind and slow": Case(
         "AemMonitorLagHigh",
         lag(values(Phase(60, 100)), counter(60, 60)),

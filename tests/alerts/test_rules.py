@@ -86,6 +86,12 @@ def test_an_alert_says_how_bad_it_is_and_where_to_look(alert: dict[str, Any]) ->
     assert re.match(r"https://grafana\.example\.com/d/aem-[a-z-]+(\?|$)", annotations["dashboard_url"])
 
 
+def test_the_dashboards_that_alerts_lead_to_are_there() -> None:
+    shipped = {load_yaml(path)["uid"] for path in (RUNBOOKS.parents[2] / "grafana" / "dashboards").glob("*.json")}
+    linked = {re.findall(r"/d/([a-z-]+)", alert["annotations"]["dashboard_url"])[0] for alert in ALERTING.values()}
+    assert linked <= shipped
+
+
 @alerts
 def test_an_alert_names_only_labels_that_it_has(alert: dict[str, Any]) -> None:
     grouped = re.findall(r"\bby \(([^)]*)\)", alert["expr"])

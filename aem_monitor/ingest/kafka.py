@@ -271,6 +271,10 @@ class KafkaSource:
                 rewound |= change.rewound
             self._was_joined = self._was_joined or self._ownership.joined
             self._apply(change)
+            try:
+                self._losses.assigned(change.gained)
+            except KafkaError as error:
+                _LOG.debug("where the group goes on is unknown: %s", error)
         return rewound
 
     def _look_for_losses(self, messages: Sequence[Message]) -> None:

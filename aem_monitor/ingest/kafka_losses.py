@@ -30,6 +30,14 @@ class Losses:
         self._next: dict[Partition, int] = {}
         self._asked_at: dict[Partition, float] = {}
 
+    def assigned(self, partitions: Iterable[Partition]) -> None:
+        """Ask where the group goes on with partitions that it was given, before anything moves that. Raises what asking
+        does."""
+        for partition in partitions:
+            committed = self._committed(partition)
+            if committed is not None:
+                self._next[partition] = committed
+
     def forget(self, partitions: Iterable[Partition]) -> None:
         """The partitions are no longer owned."""
         for partition in partitions:
@@ -42,11 +50,11 @@ class Losses:
         ``now`` in seconds: brokers are asked about a partition once a second at most. Raises what asking does; then the
         gap is not looked at again.
         """
-        gaps: dict[Partition, tuple[int | None, int]] = {}
+        gaps: dict[Partition, tuple[int, int]] = {}
         for message in messages:
             place = (message.topic, message.partition)
             expected = self._next.get(place)
-            if (expected is None or message.offset > expected) and message.offset > 0:
+            if expected is not None and message.offset > expected:
                 gaps.setdefault(place, (expected, message.offset))
             self._next[place] = message.offset + 1
         due = [place for place in gaps if now - self._asked_at.get(place, -_ASK_EVERY) >= _ASK_EVERY]
@@ -56,9 +64,7 @@ class Losses:
         lost: dict[Partition, int] = {}
         for place, begin in self._beginnings(due).items():
             expected, found = gaps[place]
-            if expected is None and begin > 0:
-                expected = self._committed(place)
-            if expected is not None and begin > expected:
+            if begin > expected:
                 lost[place] = min(begin, found) - expected
         return lost
 

@@ -45,7 +45,7 @@ def test_messages_of_an_aborted_transaction_are_left_out_and_committed_past(
         assert not _is_committed_to_the_end(kafka_broker, kafka_settings, kafka_topic)
         release_all(source, queue)
         wait_until(lambda: _is_committed_to_the_end(kafka_broker, kafka_settings, kafka_topic), "its commit")
-        assert source.measured.lag[kafka_topic, 0] == 0
+        wait_until(lambda: source.measured.lag[kafka_topic, 0] == 0, "the lag measured anew")
     assert queue.offsets((kafka_topic, 0)) == [0, 1, 5]
 
 

@@ -36,7 +36,9 @@ class Brokers:
         return {partition: self.begins.get(partition, 0) for partition in self.asked[-1]}
 
     def losses(self) -> Losses:
-        return Losses(self.beginnings, self.committed.get)
+        losses = Losses(self.beginnings, self.committed.get)
+        losses.assigned([PLACE, OTHER])
+        return losses
 
 
 def records(*offsets: int) -> list[Record]:
@@ -80,6 +82,7 @@ def test_a_partition_that_comes_back_begins_anew() -> None:
     assert losses.fetched([*records(10), Record(0, 1)], 0.0) == {PLACE: 6}
     losses.forget([PLACE])
     brokers.committed[PLACE] = 11
+    losses.assigned([PLACE])
     assert losses.fetched([*records(11), Record(1, 1)], 0.1) == {}
 
 

@@ -110,6 +110,7 @@ def test_reading_goes_on_behind_what_retention_removed_and_counts_it(
     with running(kafka_settings, first) as source:
         wait_until(lambda: len(first.batches) == 5, "all")
         source.release({(kafka_topic, 0): 1})
+        wait_until(lambda: kafka_broker.committed(kafka_settings.group_id) == {(kafka_topic, 0): 1}, "its commit")
     admin = kafka_broker.admin()
     admin.delete_records({TopicPartition(kafka_topic, 0): 3})
     admin.close()

@@ -4,11 +4,11 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
@@ -35,16 +35,15 @@ from aem_monitor.errors import AemMonitorError, ConfigError, StoreError
 from aem_monitor.experts.build import build_expert
 from aem_monitor.experts.pool import ExpertPool
 from aem_monitor.golden.load import Dialogs, load_dialogs
-from aem_monitor.ingest.batch import EngineInput, Partition, Source
+from aem_monitor.ingest.batch import EngineInput, Partition
 from aem_monitor.ingest.kafka import KafkaSource
-from aem_monitor.ingest.otlp_http import OtlpHttpSource
-from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.inputs import build_sources
 from aem_monitor.journalling import Journalling
-from aem_monitor.kafkainput import kafka_source
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.pipeline import Pipeline
 from aem_monitor.readings import Correlations, Expected, watch_engine, watch_sources
 from aem_monitor.restart import Started
+from aem_monitor.restored import restore
 from aem_monitor.scoring.scorers import EmbeddedScorer
 from aem_monitor.sinks.feeds import Feeds
 from aem_monitor.store.store import Store
@@ -52,9 +51,6 @@ from aem_monitor.watchdog import Watchdog
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from aem_monitor.web.listener import HttpListener
 from aem_monitor.web.metrics_app import metrics_app
-
-if TYPE_CHECKING:
-    from aem_monitor.ingest.otlp_grpc import OtlpGrpcSource
 
 _LOG = logging.getLogger(__name__)
 
@@ -132,7 +128,8 @@ class Daemon:
             if journalled is None
             else Journalling(journalled, limits(config), keep, self._engine, self.worker, self.metrics)
         )
-        self.sources = self._sources(config, keep)
+        journal = None if self._journalling is None else self._journalling.journal
+        self.sources = build_sources(config, keep, self.worker.submit, self.metrics, journal)
         reading = {one.name: one.alive_at for one in self.sources if isinstance(one, KafkaSource)}
         self._watchdog = Watchdog({"engine": self.worker.alive_at, **reading}, self.metrics)
         ready = metrics_app(self.metrics.registry, self.problems)
@@ -157,25 +154,6 @@ class Daemon:
             settings = replace(settings, scoring=replace(settings.scoring, expert=self._expert.name))
         return build_pipeline(dialogs, settings, self._conventions, self._scorer)
 
-    def _sources(self, config: Config, keep: Prefilter) -> tuple[Source, ...]:
-        bounds, submit = limits(config), self.worker.submit
-        journal = None if self._journalling is None else self._journalling.journal
-        sources: list[Source] = []
-        if config.ingest.otlp_http.enabled:
-            listen = config.ingest.otlp_http.listen
-            refused = self._refused("otlp_http")
-            sources.append(OtlpHttpSource(listen.host, listen.port, bounds, keep, submit, refused, journal=journal))
-        if config.ingest.otlp_grpc.enabled:
-            grpc_listen = config.ingest.otlp_grpc.listen
-            source = grpc_source()
-            refused = self._refused("otlp_grpc")
-            sources.append(source(grpc_listen.host, grpc_listen.port, bounds, keep, submit, refused, journal=journal))
-        if config.ingest.kafka is not None:
-            sources.append(kafka_source(config.ingest.kafka, bounds, keep, submit, self.metrics))
-        if not sources:
-            raise ConfigError("ingest: no input is configured; enable ingest.otlp_http or give ingest.kafka")
-        return tuple(sources)
-
     # Life
 
     def start(self) -> None:
@@ -192,7 +170,7 @@ class Daemon:
             _LOG.warning("store.url is a database in memory: verdicts and counters are lost when the process ends")
         elif self._journalling is None and self._config.ingest.takes_otlp and self._config.ingest.otlp_journal.enabled:
             _LOG.warning("OTLP input is lost in a crash: there is no journal without ingest.otlp_journal.path")
-        self._restore()
+        restore(self.metrics, self.store)
         self._watch()
         self._scorer.load()
         self.worker.start()
@@ -335,21 +313,6 @@ class Daemon:
         direction = "forward" if seconds > 0 else "back"
         self.metrics.counter("aem_monitor_clock_jumps_total", direction=direction).inc()
 
-    def _restore(self) -> None:
-        last_seen = self.store.last_seen()
-        ignored = self.metrics.restore(self.store.totals(), last_seen)
-        if ignored:
-            _LOG.warning("%d stored totals belong to metrics that this version does not have", ignored)
-        for dialog, ended in self.store.last_runs().items():
-            self.metrics.restore_gauge("aem_dialog_last_run_timestamp_seconds", ended, ended, dialog=dialog)
-        first_seen: dict[tuple[str, str], float] = {}
-        for seen in self.store.releases():
-            first_seen.setdefault((seen.agent, seen.release), seen.first_seen)
-        for (agent, release), first in first_seen.items():
-            self.metrics.restore_gauge(
-                "aem_release_first_seen_timestamp_seconds", first, last_seen[release], agent=agent, release=release
-            )
-
     def _release(self, offsets: Mapping[Partition, int]) -> None:
         if not offsets:
             return
@@ -362,12 +325,6 @@ class Daemon:
         for source in self.sources:
             if isinstance(source, KafkaSource):
                 source.take_back(item, f"{defect} while the engine took it in")
-
-    def _refused(self, source: str) -> Callable[[str, int], None]:
-        def count(cause: str, amount: int) -> None:
-            self.metrics.counter("aem_monitor_refused_requests_total", source=source, cause=cause).inc(amount)
-
-        return count
 
     def _keep_house(self) -> None:
         """Once a while: what other processes counted under this replica's name, correlations, and retention."""
@@ -397,15 +354,3 @@ class Daemon:
 def golden_tools(dialogs: Dialogs) -> frozenset[str]:
     """Every tool id that some path of some golden dialog names."""
     return frozenset(tool for dialog in dialogs for tool in dialog.tool_ids)
-
-
-def grpc_source() -> "type[OtlpGrpcSource]":
-    """The gRPC source, whose packages are an extra. Raises ``ConfigError`` when they are not installed."""
-    try:
-        from aem_monitor.ingest.otlp_grpc import OtlpGrpcSource
-    except ImportError as error:
-        message = (
-            f"ingest.otlp_grpc: {error.name} is not installed; pip install 'aem-monitor[grpc]', or set enabled: false"
-        )
-        raise ConfigError(message) from error
-    return OtlpGrpcSource

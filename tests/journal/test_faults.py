@@ -3,8 +3,6 @@
 import errno
 import logging
 import os
-import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +10,12 @@ import pytest
 from aem_monitor.errors import JournalError
 from aem_monitor.journal import segment as segment_module
 from tests.journal.books import Book, written
+from tests.smallfiles import files_of_at_most
 
 
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
     return Book(tmp_path / "journal")
-
-
-@pytest.fixture
-def small_files() -> Iterator[None]:
-    """No file may grow beyond 300 bytes: a write stops in its middle, as on a disk that is full."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def recovers(book: Book) -> bool:
@@ -38,11 +28,10 @@ def recovers(book: Book) -> bool:
 # Writing
 
 
-@pytest.mark.usefixtures("small_files")
 def test_a_record_that_does_not_fit_the_disk_is_refused_and_leaves_nothing_behind(book: Book) -> None:
     bodies = written(book, [b"x" * 100])
     size = book.segments()[0].stat().st_size
-    with pytest.raises(JournalError) as caught:
+    with files_of_at_most(300), pytest.raises(JournalError) as caught:
         book.write(b"y" * 300)
     assert caught.value.reason == "disk_full"
     assert book.segments()[0].stat().st_size == size

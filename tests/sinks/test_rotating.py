@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import resource
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from aem_monitor.errors import SinkError
 from aem_monitor.sinks.rotating import RotatingFile, Rotation
+from tests.smallfiles import files_of_at_most
 
 ROOMY = Rotation(max_bytes=10**6, max_files=5, max_age=3600.0)
 NARROW = Rotation(max_bytes=20, max_files=3, max_age=3600.0)
@@ -232,26 +232,16 @@ def test_what_is_no_file_is_refused_and_left_alone(path: Path, clock: Clock) -> 
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
-@pytest.fixture
-def full_at_25_bytes() -> Iterator[None]:
-    """Files of this process cannot grow beyond it: the system cuts the write, then refuses it."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (25, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@pytest.mark.usefixtures("full_at_25_bytes")
 def test_on_a_full_disk_whole_lines_stay_and_are_told(file: RotatingFile, path: Path) -> None:
-    with pytest.raises(SinkError, match="free space") as caught:
-        file.append(lines(1, 2, 3, 4))
-    assert (caught.value.reason, caught.value.taken) == ("disk_full", 2)
-    assert path.read_bytes() == b"".join(lines(1, 2))
-    with pytest.raises(SinkError) as caught:
-        file.append(lines(3, 4))
-    assert caught.value.taken == 0
-    assert path.read_bytes() == b"".join(lines(1, 2)), "trying again adds nothing"
-    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.getrlimit(resource.RLIMIT_FSIZE)[1],) * 2)
+    with files_of_at_most(25):
+        with pytest.raises(SinkError, match="free space") as caught:
+            file.append(lines(1, 2, 3, 4))
+        assert (caught.value.reason, caught.value.taken) == ("disk_full", 2)
+        assert path.read_bytes() == b"".join(lines(1, 2))
+        with pytest.raises(SinkError) as caught:
+            file.append(lines(3, 4))
+        assert caught.value.taken == 0
+        assert path.read_bytes() == b"".join(lines(1, 2)), "trying again adds nothing"
     file.append(lines(3, 4))
     assert path.read_bytes() == b"".join(lines(1, 2, 3, 4))
 

@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from random import Random
 from typing import Any
 
 from prometheus_client import CollectorRegistry
@@ -223,6 +224,30 @@ class Bench:
 
     def releasable(self) -> dict[int, int]:
         return {partition: offset for (_, partition), offset in self.engine.releasable().items()}
+
+
+def killed_now_and_then(messages: Sequence[list[Span]], chance: Random, work: Callable[[Bench], object]) -> Bench:
+    """The last of several processes that read the messages, one an offset, and work on them between.
+
+    After each kill the log is read again from what was committed; sometimes from its beginning.
+    """
+    bench = Bench()
+    committed = next_offset = kills = 0
+    for _ in range(600):
+        bench.now += chance.choice([0.1, 0.5, 1.0, 3.0])
+        if next_offset < len(messages) and chance.random() < 0.4:
+            bench.feed(messages[next_offset], offset=next_offset)
+            next_offset += 1
+        if chance.random() < 0.75:
+            work(bench)
+            committed = max(committed, bench.releasable().get(0, 0))
+        if kills < 6 and chance.random() < 0.06:
+            kills += 1
+            bench = bench.restarted()
+            next_offset = chance.choice([committed, committed, 0])
+    assert kills == 6
+    assert next_offset == len(messages)
+    return bench
 
 
 def replayed(pipeline: Pipeline, spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> list[RunResult]:

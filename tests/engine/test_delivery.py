@@ -22,6 +22,7 @@ from tests.engine.bench import (
     TOPIC,
     Bench,
     exchange,
+    killed_now_and_then,
     nonzero,
     pipeline_of,
     play,
@@ -195,21 +196,7 @@ def test_kills_at_any_moment_change_no_verdict_and_no_total(seed: int) -> None:
     chance = random.Random(seed)
     messages = _messages()
     expected = replayed(pipeline_of(sales()), [span for spans in messages for span in spans])
-    bench = Bench()
-    committed = next_offset = 0
-    kills = 0
-    for _ in range(400):
-        bench.now += chance.choice([0.2, 1.0, 3.0])
-        if next_offset < len(messages) and chance.random() < 0.5:
-            bench.feed(messages[next_offset], offset=next_offset)
-            next_offset += 1
-        if chance.random() < 0.7:
-            bench.tick()
-            committed = max(committed, bench.releasable().get(0, 0))
-        if kills < 6 and chance.random() < 0.08:
-            kills += 1
-            bench = bench.restarted()
-            next_offset = chance.choice([committed, 0])
+    bench = killed_now_and_then(messages, chance, Bench.tick)
     bench.finish()
     assert bench.results() == expected
     assert nonzero(bench.store.totals()) == totals_of(expected)

@@ -12,6 +12,7 @@ from tests.engine.bench import (
     SHOW,
     Bench,
     exchange,
+    killed_now_and_then,
     nonzero,
     pipeline_of,
     play,
@@ -112,20 +113,7 @@ def test_slices_and_kills_at_any_moment_change_no_verdict_and_no_total(seed: int
     messages = sorted(([span] for spans in conversations for span in spans), key=lambda spans: spans[0].end_ns)
     expected = replayed(pipeline_of(sales()), [span for spans in messages for span in spans])
     assert len(expected) == 6
-    bench = Bench()
-    committed = next_offset = kills = 0
-    for _ in range(600):
-        bench.now += chance.choice([0.1, 0.5, 1.0])
-        if next_offset < len(messages) and chance.random() < 0.3:
-            bench.feed(messages[next_offset], offset=next_offset)
-            next_offset += 1
-        if chance.random() < 0.8:
-            bench.slice()
-            committed = max(committed, bench.releasable().get(0, 0))
-        if kills < 6 and chance.random() < 0.05:
-            kills += 1
-            bench = bench.restarted()
-            next_offset = chance.choice([committed, committed, 0])
+    bench = killed_now_and_then(messages, chance, Bench.slice)
     bench.finish()
     assert bench.results() == expected
     assert nonzero(bench.store.totals()) == totals_of(expected)

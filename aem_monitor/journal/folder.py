@@ -24,7 +24,8 @@ _PROBE_BYTES: Final = 2**16
 
 @dataclass(slots=True)
 class Sealed:
-    """A segment that takes no more records. Times are wall clock seconds.
+    """A segment that takes no more records. ``newest`` is the time of receipt of its last record on the wall clock;
+    ``written_at`` is when that was written on a clock that does not jump.
 
     ``end`` is the number of its records; None while those of an earlier process have not all been handed on.
     ``damaged``: it is kept aside when it is done with.
@@ -35,6 +36,7 @@ class Sealed:
     marker: bytes
     size: int
     newest: float
+    written_at: float
     end: int | None = None
     damaged: bool = False
 
@@ -49,8 +51,11 @@ class Folder:
         self._lock: int | None = None
         self._next = 1
 
-    def open(self) -> list[Sealed]:
+    def open(self, wall: float, now: float) -> list[Sealed]:
         """Make the folder if it is not there, take it, and list its segments, oldest first.
+
+        Segments are as old as the wall clock says, ``wall`` seconds since 1970 at ``now`` of the clock that does not
+        jump; one that was written in the future is new.
 
         Raises ``ConfigError`` when the folder cannot be used, or another process has it.
         """
@@ -58,7 +63,7 @@ class Folder:
             # One that was there before may be a mounted volume, whose mode is its owner's business.
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._lock = self._take(self.path / "lock")
-            found = self._sealed()
+            found = self._sealed(wall, now)
         except OSError as error:
             self.close()
             raise ConfigError(f"ingest.otlp_journal.path: {journal_error('be opened', self.path, error)}") from error
@@ -85,21 +90,23 @@ class Folder:
             return None
         return file
 
-    def _sealed(self) -> list[Sealed]:
+    def _sealed(self, wall: float, now: float) -> list[Sealed]:
         found = []
         for entry in os.scandir(self.path):
             name = _NAME.fullmatch(entry.name)
             if name is not None and entry.is_file(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 marker = bytes.fromhex(name[2])
-                found.append(Sealed(Path(entry.path), int(name[1]), marker, status.st_size, status.st_mtime))
+                newest = status.st_mtime
+                written_at = now - max(0.0, wall - newest)
+                found.append(Sealed(Path(entry.path), int(name[1]), marker, status.st_size, newest, written_at))
         return sorted(found, key=lambda segment: segment.number)
 
-    def create(self, now: float) -> Segment:
+    def create(self, wall: float, now: float) -> Segment:
         """A new segment. Raises ``OSError``."""
         marker = secrets.token_bytes(MARKER_BYTES)
         path = self.path / f"{self._next:010d}-{marker.hex()}.segment"
-        segment = Segment(path, self._next, marker, now)
+        segment = Segment(path, self._next, marker, wall, now)
         self._next += 1
         try:
             self._flush_names()

@@ -60,12 +60,20 @@ class Journal:
     """Append-only segments in a folder. Thread-safe; ``keep`` and ``replay`` are for one thread each.
 
     A segment is deleted when it takes no more records and ``release`` has been told that none of them is needed.
+    ``steady`` is a clock that does not jump: records grow old by it, so that a corrected wall clock gives nothing up.
     """
 
-    def __init__(self, settings: JournalSettings, metrics: Metrics, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        settings: JournalSettings,
+        metrics: Metrics,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._settings = settings
         self._metrics = metrics
         self._clock = clock
+        self._steady = steady
         self._flushes = settings.fsync != "off"
         self._folder = Folder(settings.path, flush=self._flushes)
         # Taken in this order: one request writes and is handed on at a time, so that those who take it see the order
@@ -84,7 +92,7 @@ class Journal:
 
     def open(self) -> None:
         """Take the folder. Raises ``ConfigError`` when it cannot be used or another process has it."""
-        self._sealed = {segment.number: segment for segment in self._folder.open()}
+        self._sealed = {segment.number: segment for segment in self._folder.open(self._clock(), self._steady())}
         self._give_up(self._is_too_old, Evicted.AGE)
         self._unread = list(self._sealed.values())
         self._open = True
@@ -135,7 +143,7 @@ class Journal:
             raise error
         try:
             segment = self._open_segment()
-            segment.append(received_at, head, body)
+            segment.append(received_at, head, body, self._steady())
         except OSError as error:
             fault = journal_error("be written", self._folder.path, error)
             self._failed(fault)
@@ -149,7 +157,7 @@ class Journal:
             self._seal(segment)
             segment = None
         if segment is None:
-            segment = self._folder.create(self._clock())
+            segment = self._folder.create(self._clock(), self._steady())
             with self._state:
                 self._active = segment
         return segment
@@ -163,7 +171,13 @@ class Journal:
             self._failed(journal_error("be flushed", self._folder.path, error))
         with self._state:
             self._sealed[segment.number] = Sealed(
-                segment.path, segment.number, segment.marker, segment.size, segment.newest, segment.end
+                segment.path,
+                segment.number,
+                segment.marker,
+                segment.size,
+                segment.newest,
+                segment.written_at,
+                segment.end,
             )
             self._active = None
 
@@ -235,11 +249,10 @@ class Journal:
         ``needed_by_runs`` tells the segments that open runs need, None when that cannot be said now; it is only asked
         when the journal is nearly full.
         """
-        now = self._clock()
-        self._look_after_active(now)
+        self._look_after_active(self._steady())
         self._delete_released()
         self._give_up(self._is_too_old, Evicted.AGE)
-        self._folder.prune(now - self._settings.max_age)
+        self._folder.prune(self._clock() - self._settings.max_age)
         if self.figures.size > _FULL * self._settings.max_bytes:
             self._make_room(needed_by_runs())
         self._try_again()
@@ -270,7 +283,7 @@ class Journal:
             self._delete(segment)
 
     def _is_too_old(self, segment: Sealed) -> bool:
-        return segment.newest < self._clock() - self._settings.max_age
+        return segment.written_at < self._steady() - self._settings.max_age
 
     def _make_room(self, needed: Collection[int] | None) -> None:
         if needed is None:

@@ -15,17 +15,19 @@ _sync: Final = getattr(os, "fdatasync", os.fsync)
 class Segment:
     """Appends by one thread at a time; ``sync`` may be called by any number at once.
 
-    ``end`` is the number of records, ``size`` their bytes, ``newest`` the time of receipt of the last one.
+    ``end`` is the number of records, ``size`` their bytes, ``newest`` the time of receipt of the last one on the wall
+    clock, ``written_at`` when it was written on a clock that does not jump, as ``created_at`` is.
     ``failed``: the file is not what it should be, and takes nothing more. All methods raise ``OSError``.
     """
 
-    def __init__(self, path: Path, number: int, marker: bytes, created_at: float) -> None:
+    def __init__(self, path: Path, number: int, marker: bytes, newest: float, created_at: float) -> None:
         """Create the file, which must not exist."""
         self.path = path
         self.number = number
         self.marker = marker
         self.created_at = created_at
-        self.newest = created_at
+        self.newest = newest
+        self.written_at = created_at
         self.size = 0
         self.end = 0
         self.failed = False
@@ -34,7 +36,7 @@ class Segment:
         self._syncing = threading.Lock()
         self._file: int | None = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o600)
 
-    def append(self, received_at: float, head: bytes, body: bytes) -> int:
+    def append(self, received_at: float, head: bytes, body: bytes, now: float) -> int:
         """Write a record; returns its index. One that does not fit the disk leaves nothing behind."""
         assert self._file is not None
         data = encode(Record(self.end, received_at, head, body), self.marker)
@@ -49,6 +51,7 @@ class Segment:
         self.size += len(data)
         self.end += 1
         self.newest = received_at
+        self.written_at = now
         return self.end - 1
 
     def take_back(self) -> None:

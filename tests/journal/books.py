@@ -15,17 +15,22 @@ from aem_monitor.metrics.registry import Metrics
 
 @dataclass
 class Book:
-    """One process' life of a journal, under a clock that the test moves. ``handed`` is what it handed on."""
+    """One process' life of a journal, under clocks that the test moves. ``handed`` is what it handed on.
+
+    ``ahead`` is by how much the wall clock differs from the time that passes.
+    """
 
     path: Path
     now: float = 1000.0
     settings: dict[str, Any] = field(default_factory=dict)
     takes: bool = True
+    ahead: float = 0.0
     handed: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(CollectorRegistry())
-        self.journal = Journal(JournalSettings(self.path, **self.settings), self.metrics, lambda: self.now)
+        settings = JournalSettings(self.path, **self.settings)
+        self.journal = Journal(settings, self.metrics, lambda: self.now + self.ahead, lambda: self.now)
         self.journal.open()
 
     def write(self, body: bytes = b"body", head: bytes = b"head") -> Ticket | None:

@@ -236,6 +236,21 @@ def test_what_is_too_old_goes_whatever_needs_it(path: Path) -> None:
     assert book.journal.take_gone() == [1]
 
 
+@pytest.mark.parametrize("jump", [-(10**6), 10**6])
+def test_a_wall_clock_that_jumps_makes_nothing_old(path: Path, jump: float) -> None:
+    book = Book(path, settings={"max_age": 3600.0})
+    book.write()
+    book.ahead = jump
+    book.now += SEAL_AFTER
+    book.keep()
+    book.write()
+    assert len(book.segments()) == 2, "the first is closed after a minute, and kept"
+    assert book.count("evicted_segments", cause="age") == 0
+    book.now += 3601 - SEAL_AFTER
+    book.keep()
+    assert book.count("evicted_segments", cause="age") == 1, "an hour after it was written it is given up"
+
+
 def test_what_grew_too_old_while_nothing_ran_is_never_read(path: Path) -> None:
     book = Book(path, settings={"max_age": 3600.0})
     book.write()

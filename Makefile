@@ -4,6 +4,7 @@
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
 # make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
+# make bench-journal  what a request in the OTLP journal costs, as a ratio to bare writes and flushes to the same disk
 # make bench-alerts   how often the shipped alerts fire by chance, and how soon they find a fault
 # make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
 # make fault-loop   processes killed between a message and its offset, again and again (ARGS='--runs 20 --seed 1')
@@ -25,7 +26,7 @@ RUN_STAMP := $(VENV)/.installed
 DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-alerts \
+.PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-journal bench-alerts \
 	fault-loop soak services lint format types docs clean
 
 help:
@@ -52,6 +53,9 @@ bench-faults: $(DEV_STAMP)
 
 bench-located: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.located $(ARGS)
+
+bench-journal: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.journal $(ARGS)
 
 bench-alerts: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.alerts

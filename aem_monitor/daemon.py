@@ -22,9 +22,9 @@ from aem_monitor.config.settings import (
     keeping,
     limits,
     pipeline_settings,
-    sinks,
     span_mappings,
 )
+from aem_monitor.config.sinking import sinks
 from aem_monitor.conventions.registry import Registry
 from aem_monitor.engine.answers import ExpertAnswers
 from aem_monitor.engine.clock import SteadyClock

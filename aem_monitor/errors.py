@@ -84,9 +84,22 @@ class JournalError(AemMonitorError):
 
 class SinkError(AemMonitorError):
     """A sink could not take verdicts. ``reason`` is one of ``sinks.faults.REASONS``; ``taken`` is how many of those
-    that were offered, from the first on, it has for good all the same."""
+    that were offered, from the first on, it has for good all the same; ``retry_after`` after how many seconds to offer
+    the others again, where the sink has a wish."""
 
     reason = "other"
+
+    def __init__(self, message: str, *, reason: str, taken: int = 0, retry_after: float | None = None) -> None:
+        super().__init__(message, reason=reason)
+        self.taken = taken
+        self.retry_after = retry_after
+
+
+class RefusedVerdictError(AemMonitorError):
+    """A sink will never take one verdict: the one after the first ``taken`` of those that were offered, which it has.
+    ``reason`` is one of ``sinks.faults.LOST``."""
+
+    reason = "rejected"
 
     def __init__(self, message: str, *, reason: str, taken: int = 0) -> None:
         super().__init__(message, reason=reason)

@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from aem_monitor.config.environment import overrides
 from aem_monitor.config.root import Config
+from aem_monitor.config.section import Section
+from aem_monitor.config.sinks import Sinks
 from aem_monitor.document import Document, KeyPath
 from aem_monitor.errors import ConfigError, DocumentError
 from aem_monitor.yamlfile import explain, read_yaml
+
+AnySection = TypeVar("AnySection", bound=Section)
 
 
 def load_config(path: Path | None, environ: Mapping[str, str]) -> Config:
@@ -67,25 +71,28 @@ def _from_folder(config: Config, folder: Path) -> Config:
     if experts.sentence is not None:
         sentence = experts.sentence.model_copy(update={"model": folder / experts.sentence.model})
         update["experts"] = experts.model_copy(update={"sentence": sentence})
-    lines = config.sinks.json_lines
-    if lines is not None:
-        update["sinks"] = config.sinks.model_copy(
-            update={"json_lines": lines.model_copy(update={"path": folder / lines.path})}
-        )
+    update["sinks"] = _sinks_from_folder(config.sinks, folder)
     journal = config.ingest.otlp_journal
     if journal.path is not None:
         journal = journal.model_copy(update={"path": folder / journal.path})
     kafka = config.ingest.kafka
     if kafka is not None:
-        files = {
-            name: folder / value
-            for name in type(kafka.client).model_fields
-            if isinstance(value := getattr(kafka.client, name), Path)
-        }
-        client = kafka.client.model_copy(update=files)
-        kafka = kafka.model_copy(update={"client": client})
+        kafka = kafka.model_copy(update={"client": _files_from_folder(kafka.client, folder)})
     update["ingest"] = config.ingest.model_copy(update={"kafka": kafka, "otlp_journal": journal})
     return config.model_copy(update=update)
+
+
+def _sinks_from_folder(sinks: Sinks, folder: Path) -> Sinks:
+    on = {name: _files_from_folder(getattr(sinks, name), folder) for name in sinks.names}
+    if sinks.kafka is not None:
+        on["kafka"] = sinks.kafka.model_copy(update={"client": _files_from_folder(sinks.kafka.client, folder)})
+    return sinks.model_copy(update=on)
+
+
+def _files_from_folder(section: AnySection, folder: Path) -> AnySection:
+    """The same section with its own relative paths joined to the folder."""
+    files = {name: folder / value for name, value in section if isinstance(value, Path)}
+    return section.model_copy(update=files)
 
 
 __all__ = ["Config", "KeyPath", "load_config", "require_golden"]

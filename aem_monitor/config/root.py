@@ -164,6 +164,18 @@ class Config(Section):
     shutdown: Shutdown = Field(default_factory=Shutdown)
 
     @model_validator(mode="after")
+    def _verdicts_are_not_read(self) -> Self:
+        source, sink = self.ingest.kafka, self.sinks.kafka
+        if source is None or sink is None or not set(source.bootstrap_servers) & set(sink.bootstrap_servers):
+            return self
+        if sink.topic in {*(topic.name for topic in source.topics), source.dead_letters.topic}:
+            raise KeyFaultError(
+                ("sinks", "kafka", "topic"),
+                f"topic {sink.topic!r} is one of ingest.kafka; verdicts need a topic of their own",
+            )
+        return self
+
+    @model_validator(mode="after")
     def _listeners_differ(self) -> Self:
         listeners: list[tuple[tuple[str, ...], Address]] = [
             (("metrics", "listen"), self.metrics.listen),

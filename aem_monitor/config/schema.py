@@ -13,7 +13,7 @@ from aem_monitor.config.experts import Judge, Sentence
 from aem_monitor.config.ingest import Kafka, KafkaTopic
 from aem_monitor.config.rekey import Rekey, RekeyTopic
 from aem_monitor.config.root import Config
-from aem_monitor.config.sinks import JsonLines
+from aem_monitor.config.sinks import JsonLines, KafkaSink, OtlpSink
 
 DEFAULTS: Final[Mapping[str, Any]] = Config().model_dump(mode="json")
 """The default of every key, as the file writes it."""
@@ -26,7 +26,13 @@ SENTENCE_DEFAULTS: Final[Mapping[str, Any]] = Sentence(model=Path("model")).mode
 """The same for the experts, which are off by default."""
 
 JSON_LINES_DEFAULTS: Final[Mapping[str, Any]] = JsonLines(path=Path("verdicts.jsonl")).model_dump(mode="json")
-"""The same for a sink, all of which are off by default."""
+KAFKA_SINK_DEFAULTS: Final[Mapping[str, Any]] = KafkaSink(
+    bootstrap_servers=("localhost:9092",), topic="verdicts"
+).model_dump(mode="json")
+OTLP_SINK_DEFAULTS: Final[Mapping[str, Any]] = OtlpSink(endpoint="http://localhost:4318/v1/logs").model_dump(
+    mode="json"
+)
+"""The same for the sinks, all of which are off by default."""
 
 MAPPING_DEFAULTS: Final[Mapping[str, Any]] = MappedSpans.model_validate(
     {"name": "name", "detect": {"scope": "scope"}}
@@ -38,6 +44,8 @@ OFF_BY_DEFAULT: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     Judge: JUDGE_DEFAULTS,
     Sentence: SENTENCE_DEFAULTS,
     JsonLines: JSON_LINES_DEFAULTS,
+    KafkaSink: KAFKA_SINK_DEFAULTS,
+    OtlpSink: OTLP_SINK_DEFAULTS,
 }
 """Sections that are off until they are written, with what their keys default to then."""
 

@@ -25,9 +25,6 @@ from aem_monitor.ingest.limits import Limits
 from aem_monitor.journal.settings import JournalSettings
 from aem_monitor.scoring.compose import composition
 from aem_monitor.scoring.thresholds import ReplyThresholds
-from aem_monitor.sinks.base import Sink
-from aem_monitor.sinks.jsonlines import JsonLines
-from aem_monitor.sinks.rotating import Rotation
 from aem_monitor.store.conversations import Keeping
 from aem_monitor.store.redaction import Redaction
 
@@ -147,16 +144,8 @@ def keeping(config: Config) -> Keeping:
         conversations=chosen.conversations.keep,
         max_bytes=chosen.conversations.max_bytes,
         redaction=Redaction.of(chosen.redact.fields, chosen.redact.patterns),
-        sinks=tuple(sink.name for sink in sinks(config)),
+        sinks=config.sinks.names,
     )
-
-
-def sinks(config: Config) -> tuple[Sink, ...]:
-    """The sinks that are on; nothing is opened yet."""
-    lines = config.sinks.json_lines
-    if lines is None:
-        return ()
-    return (JsonLines(lines.path, Rotation(lines.max_bytes, lines.max_files, lines.max_age)),)
 
 
 def journal_settings(config: Config) -> JournalSettings | None:
@@ -204,7 +193,7 @@ def kafka_settings(kafka: Kafka) -> KafkaSettings:
         max_partition_fetch_bytes=kafka.max_partition_fetch_bytes,
         metadata_max_age_seconds=kafka.metadata_max_age,
         commit_interval_seconds=kafka.commit_interval,
-        client=_client(kafka.client),
+        client=client_settings(kafka.client, "ingest.kafka.client"),
     )
 
 
@@ -218,15 +207,18 @@ def dead_letter_settings(kafka: Kafka) -> DeadLetterSettings | None:
     )
 
 
-def _client(client: KafkaClient) -> dict[str, object]:
-    """Only what was chosen: the client's own defaults hold for the rest."""
+def client_settings(client: KafkaClient, key: str) -> dict[str, object]:
+    """Only what was chosen: the client's own defaults hold for the rest. ``key`` is where it stands.
+
+    Raises ``ConfigError`` where a secret cannot be read.
+    """
     chosen: dict[str, object] = {}
     for name in type(client).model_fields:
         value = getattr(client, name)
         if value is None:
             continue
         if name.endswith("_file") and name.removesuffix("_file") in type(client).model_fields:
-            chosen[name.removesuffix("_file")] = read_secret(value, f"ingest.kafka.client.{name}")
+            chosen[name.removesuffix("_file")] = read_secret(value, f"{key}.{name}")
         elif isinstance(value, SecretStr):
             chosen[name] = value.get_secret_value()
         else:

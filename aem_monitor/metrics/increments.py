@@ -172,7 +172,7 @@ def _turn(result: RunResult, turn: TurnVerdict, golden_tools: Collection[str]) -
         **subject,
         chain_length=str(turn.chain_length) if turn.chain_length < 3 else "3+",
         kind=turn.kind.value,
-        result=_turn_result(turn),
+        result=turn_result(turn),
     )
     for submetric, value in submetric_results(turn).items():
         yield _counter("aem_submetric_results_total", **subject, submetric=submetric, result=value)
@@ -201,7 +201,8 @@ def _turn(result: RunResult, turn: TurnVerdict, golden_tools: Collection[str]) -
         yield Increment(metric.name, labels, trace_id=trace_id)
 
 
-def _turn_result(turn: TurnVerdict) -> str:
+def turn_result(turn: TurnVerdict) -> str:
+    """``pass``, ``root``, ``cascade`` or ``not_scored``."""
     if turn.success is None:
         return "not_scored"
     if turn.success:

@@ -20,7 +20,7 @@ class Sink(Protocol):
         """Take all of them for good: when this returns, neither a crash nor a power cut takes one back.
 
         Also called with none, about once a second, for what is due by time. Raises ``SinkError`` with how many were
-        taken; the others are offered again.
+        taken; the others are offered again. Raises ``RefusedVerdictError`` for one that is never to be offered again.
         """
 
     def close(self) -> None:

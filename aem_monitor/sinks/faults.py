@@ -8,15 +8,25 @@ from aem_monitor.diskfaults import disk_fault
 from aem_monitor.errors import SinkError
 
 JSON_LINES: Final = "json_lines"
+KAFKA: Final = "kafka"
+OTLP: Final = "otlp"
 
-SINKS: Final = (JSON_LINES,)
+SINKS: Final = (JSON_LINES, KAFKA, OTLP)
 """All names of sinks: keys of ``sinks`` in the configuration, values of the label ``sink``."""
 
-REASONS: Final = (*DISK_REASONS, "locked")
+REASONS: Final = (
+    *DISK_REASONS,
+    "locked",
+    "not_confirmed",
+    "unreachable",
+    "overloaded",
+    "unauthorized",
+    "refused",
+)
 """All reasons of a ``SinkError``."""
 
-LOST: Final = ("retention", "corrupt")
-"""Why a verdict that a sink waited for is no longer there."""
+LOST: Final = ("retention", "corrupt", "too_large", "rejected")
+"""Why a sink never gets a verdict: it is no longer there, or the receiver will not have it."""
 
 
 def file_error(path: Path, error: OSError, taken: int = 0) -> SinkError:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from aem_monitor.errors import SinkError, StoreError
+from aem_monitor.errors import RefusedVerdictError, SinkError, StoreError
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.sinks.base import Sink
 from aem_monitor.store.records import RevisionKey, Waiting
@@ -76,40 +76,43 @@ class Feed:
             self._note(())
             batch = self._store.waiting(self.name, BATCH)
             self._measure(batch)
-            taken, failed = self._offer(batch)
+            taken, pause = self._offer(batch)
             self._note(taken)
         except StoreError as error:
             # Readiness and log are the recorder's, who notices first.
             self._metrics.counter("aem_monitor_store_errors_total", reason=error.reason).inc()
             return _TRY_EVERY
-        if failed:
-            return _TRY_EVERY
-        return 0.0 if len(batch) == BATCH else _LOOK_EVERY
+        return pause
 
-    def _offer(self, batch: Sequence[Waiting]) -> tuple[list[RevisionKey], bool]:
-        """What need not be offered again, and whether the sink failed."""
+    def _offer(self, batch: Sequence[Waiting]) -> tuple[list[RevisionKey], float]:
+        """What need not be offered again, and after how many seconds to look again."""
         runs = [(one.key, one.run) for one in batch if one.run is not None]
         done = [one.key for one in batch if one.run is None]
         for one in batch:
             if one.lost is not None:
-                _LOG.error(
-                    "Run %s, revision %d never reached the sink %s: %s",
-                    one.key.run_id,
-                    one.key.revision,
-                    self.name,
-                    one.lost,
-                )
-                self._metrics.counter("aem_monitor_sink_lost_verdicts_total", sink=self.name, cause=one.lost).inc()
+                self._lost(one.key, one.lost, "it is no longer in the store")
+        taken, pause = len(runs), 0.0 if len(batch) == BATCH else _LOOK_EVERY
         try:
             self._sink.take([run for _, run in runs])
         except SinkError as error:
             self._failed(error)
-            taken, failed = error.taken, True
+            taken, pause = error.taken, max(_TRY_EVERY, error.retry_after or 0.0)
+        except RefusedVerdictError as error:
+            self._recovered()
+            taken, pause = error.taken, 0.0
+            refused, _ = runs[taken]
+            done.append(refused)
+            self._lost(refused, error.reason, str(error))
         else:
             self._recovered()
-            taken, failed = len(runs), False
         self._metrics.counter("aem_monitor_sink_verdicts_total", sink=self.name).inc(taken)
-        return [*done, *(key for key, _ in runs[:taken])], failed
+        return [*done, *(key for key, _ in runs[:taken])], pause
+
+    def _lost(self, key: RevisionKey, cause: str, why: str) -> None:
+        _LOG.error(
+            "Run %s, revision %d never reached the sink %s (%s): %s", key.run_id, key.revision, self.name, cause, why
+        )
+        self._metrics.counter("aem_monitor_sink_lost_verdicts_total", sink=self.name, cause=cause).inc()
 
     def _note(self, taken: Sequence[RevisionKey]) -> None:
         self._unnoted += taken

@@ -58,6 +58,12 @@ MESSAGES: dict[str, list[str]] = {
     "mapping-without-detection.yaml": ["4: conventions.mappings[0].detect: give scope or attributes"],
     "no-such-port.yaml": ["2: admin.listen: port 70000 is over 65535"],
     "number-as-text.yaml": ["3: ingest.queue.batches: must be a valid integer, not '256'"],
+    "otlp-sink-authorized-twice.yaml": ["5: sinks.otlp.headers.authorization: is given here and by authorization_file"],
+    "otlp-sink-header-of-two-lines.yaml": ["5: sinks.otlp.headers.X-Token: must be printable ASCII on one line"],
+    "otlp-sink-headers.yaml": [
+        "5: sinks.otlp.headers.Content-Type: cannot be set; give the name of another HTTP header"
+    ],
+    "otlp-sink-without-a-url.yaml": ["3: sinks.otlp.endpoint: must be a whole URL: http://collector:4318/v1/logs"],
     "port-taken-twice.yaml": ["4: admin.listen: 127.0.0.1:4318 is already taken by ingest.otlp_http.listen"],
     "rekey-mixes-signals.yaml": ["4: rekey.topics[1].to: topic 'by-conversation' is given traces and logs; write them"],
     "rekey-reads-what-it-writes.yaml": ["3: rekey.topics[0].to: topic 'by-conversation' is read as well"],
@@ -72,6 +78,7 @@ MESSAGES: dict[str, list[str]] = {
     "topic-listed-twice.yaml": ["6: ingest.kafka.topics[1].name: topic 'otlp_spans' is listed twice; keep one"],
     "unclosed.yaml": ["2: not valid YAML"],
     "unknown-key.yaml": ["4: ingest.kafka.client.sasl_pasword: unknown key"],
+    "verdicts-where-spans-are-read.yaml": ["7: sinks.kafka.topic: topic 'otlp_spans' is one of ingest.kafka"],
     "zero-idle.yaml": ["2: assembly.idle: must be greater than 0"],
 }
 
@@ -126,6 +133,23 @@ def test_relative_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> Non
     assert config.golden.paths == (tmp_path / "golden", Path("/srv/golden"))
     assert config.ingest.kafka is not None
     assert config.ingest.kafka.client.ssl_cafile == tmp_path / "tls/ca.pem"
+
+
+def test_so_do_those_of_the_sinks(tmp_path: Path) -> None:
+    sinks = load(
+        tmp_path,
+        "sinks:\n"
+        "  json_lines: {path: verdicts.jsonl}\n"
+        "  kafka: {bootstrap_servers: ['b:9092'], topic: t, client: {security_protocol: SSL, ssl_cafile: ca.pem}}\n"
+        "  otlp: {endpoint: 'https://c/v1/logs', authorization_file: token, cafile: /etc/ca.pem}\n",
+    ).sinks
+    assert sinks.json_lines is not None
+    assert sinks.kafka is not None
+    assert sinks.otlp is not None
+    assert sinks.json_lines.path == tmp_path / "verdicts.jsonl"
+    assert sinks.kafka.client.ssl_cafile == tmp_path / "ca.pem"
+    assert (sinks.otlp.authorization_file, sinks.otlp.cafile) == (tmp_path / "token", Path("/etc/ca.pem"))
+    assert sinks.names == ("json_lines", "kafka", "otlp")
 
 
 def test_a_listener_open_to_the_network_needs_insecure(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry
 
-from aem_monitor.errors import ConfigError, SinkError, StoreError
+from aem_monitor.errors import ConfigError, RefusedVerdictError, SinkError, StoreError
 from aem_monitor.metrics.registry import Metrics
 from aem_monitor.sinks.feed import BATCH, Feed
 from aem_monitor.sinks.feeds import Feeds
@@ -30,6 +30,8 @@ class Sink:
     def __init__(self) -> None:
         self.has: list[tuple[str, int]] = []
         self.room: int | None = None
+        self.rejects: set[str] = set()
+        self.wish: float | None = None
         self.defect = False
         self.closed = False
 
@@ -40,10 +42,12 @@ class Sink:
     def take(self, verdicts: Sequence[StoredRun]) -> None:
         if self.defect:
             raise ZeroDivisionError
-        taken = verdicts if self.room is None else verdicts[: self.room]
-        self.has += [(one.result.run_id, one.result.revision) for one in taken]
-        if len(taken) < len(verdicts):
-            raise SinkError("the disk is full", reason="disk_full", taken=len(taken))
+        for number, one in enumerate(verdicts):
+            if one.result.run_id in self.rejects:
+                raise RefusedVerdictError("not of this kind", reason="rejected", taken=number)
+            if number == self.room:
+                raise SinkError("the disk is full", reason="disk_full", taken=number, retry_after=self.wish)
+            self.has.append((one.result.run_id, one.result.revision))
 
     def close(self) -> None:
         self.closed = True
@@ -159,6 +163,32 @@ def test_a_verdict_past_its_retention_is_counted_as_lost(
     assert metrics.counter("aem_monitor_sink_lost_verdicts_total", sink=NAME, cause="retention").value == 1
     assert "run-1" in caplog.text
     assert store.count_waiting(NAME) == 0
+
+
+def test_what_a_sink_will_never_take_is_counted_as_lost_and_holds_up_nothing(
+    feed: Feed, sink: Sink, store: Store, metrics: Metrics, caplog: pytest.LogCaptureFixture
+) -> None:
+    final(store, 1, 2, 3, 4)
+    sink.rejects = {"run-2", "run-3"}
+    pauses = [feed.round() for _ in range(3)]
+    assert pauses[:2] == [0.0, 0.0]
+    assert pauses[2] > 0
+    assert sink.has == [("run-1", 0), ("run-4", 0)]
+    assert metrics.counter("aem_monitor_sink_lost_verdicts_total", sink=NAME, cause="rejected").value == 2
+    assert written(metrics) == 2
+    assert (failed(metrics, "rejected"), feed.behind, store.count_waiting(NAME)) == (0, 0, 0)
+    assert "run-2" in caplog.text
+    assert "not of this kind" in caplog.text
+
+
+def test_a_sink_that_asks_for_a_pause_gets_it(feed: Feed, sink: Sink, store: Store) -> None:
+    final(store, 1)
+    sink.room, sink.wish = 0, None
+    usual = feed.round()
+    sink.wish = usual + 27.0
+    assert feed.round() == usual + 27.0
+    sink.wish = usual / 2
+    assert feed.round() == usual, "never sooner than others"
 
 
 def test_a_defect_is_counted_and_tried_again(store: Store, metrics: Metrics, sink: Sink) -> None:

@@ -1,0 +1,1 @@
+"""Sequential statistics: evidence that may be looked at after every observation. Pure."""

@@ -580,7 +580,7 @@ _SELF: Final = (
     Metric(
         "aem_monitor_sink_lost_verdicts_total",
         Kind.COUNTER,
-        "Verdicts that a sink never got: past retention while they waited, or damaged in the store.",
+        "Verdicts that a sink never gets: past retention while they waited, damaged in the store, or refused for good.",
         (_SINK, Label("cause", "what became of them", LOST)),
     ),
     Metric(

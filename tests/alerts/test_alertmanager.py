@@ -218,9 +218,10 @@ MUTED: Final[dict[str, tuple[Sequence[tuple[str, Mapping[str, str]]], set[str]]]
             ("AemMonitorStoreFailing", {**REPLICA, "reason": "full"}),
             ("AemMonitorStalled", REPLICA),
             ("AemMonitorLagHigh", {**JOB, "topic": "otlp_spans"}),
+            ("AemMonitorSinkBehind", {**REPLICA, "sink": "kafka"}),
             ("AemCanariesAbsent", JOB),
         ],
-        {"AemMonitorStalled", "AemMonitorLagHigh", "AemCanariesAbsent"},
+        {"AemMonitorStalled", "AemMonitorLagHigh", "AemMonitorSinkBehind", "AemCanariesAbsent"},
     ),
     "no canary at all": (
         [("AemCanariesAbsent", JOB), ("AemCanaryStale", {**JOB, "dialog": "refund"})],

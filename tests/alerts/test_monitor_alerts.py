@@ -62,6 +62,8 @@ LETTERS: Final = "aem_monitor_dead_letters_total"
 JOURNAL: Final = "aem_monitor_journal_errors_total"
 DAMAGE: Final = "aem_monitor_journal_damage_total"
 STORE: Final = "aem_monitor_store_errors_total"
+WAITS: Final = "aem_monitor_sink_oldest_timestamp_seconds"
+LOSS: Final = "aem_monitor_sink_lost_verdicts_total"
 RELOAD: Final = "aem_monitor_config_last_reload_successful"
 SCORER: Final = "aem_monitor_scorer_errors_total"
 ENGINE: Final = "aem_monitor_engine_errors_total"
@@ -201,6 +203,37 @@ CASES: Final = {
     ),
     "a store that failed before a restart": Case(
         "AemMonitorStoreFailing", one(STORE, REBORN, reason="io"), {"25m": [], "45m": []}
+    ),
+    "a verdict that waits for a sink": Case(
+        "AemMonitorSinkBehind",
+        one(WAITS, values(Phase(30, absent=True), Phase(40, at=1800.0)), sink="kafka"),
+        {"25m": [], "46m": [], "55m": [{**INSTANCE, "sink": "kafka"}]},
+    ),
+    "a sink that has caught up": Case(
+        "AemMonitorSinkBehind",
+        one(WAITS, values(Phase(40, at=0.0), Phase(30, absent=True)), sink="kafka"),
+        {"35m": [{**INSTANCE, "sink": "kafka"}], "50m": []},
+    ),
+    "a sink that goes on after a restart": Case(
+        "AemMonitorSinkBehind",
+        one(WAITS, values(Phase(40, at=0.0), Phase(10, absent=True), Phase(20, at=0.0)), sink="kafka"),
+        {"38m": [{**INSTANCE, "sink": "kafka"}], "53m": [], "60m": [{**INSTANCE, "sink": "kafka"}]},
+    ),
+    "a sink that keeps up": Case(
+        "AemMonitorSinkBehind",
+        one(WAITS, values(*(Phase(1, at=60.0 * minute) for minute in range(60))), sink="kafka"),
+        {"20m": [], "55m": []},
+    ),
+    "a single verdict that a sink refuses": Case(
+        "AemMonitorSinkLoss",
+        one(LOSS, ONCE, sink="otlp", cause="rejected"),
+        {"20m": [], "40m": [{**JOB, "sink": "otlp", "cause": "rejected"}], "95m": []},
+    ),
+    "what a sink lost before a restart": Case(
+        "AemMonitorSinkLoss", one(LOSS, REBORN, sink="otlp", cause="rejected"), {"25m": [], "45m": []}
+    ),
+    "what a sink lost before a gap": Case(
+        "AemMonitorSinkLoss", one(LOSS, GAP, sink="kafka", cause="too_large"), {"15m": [], "55m": []}
     ),
     "a failed reload": Case("AemMonitorReloadFailed", one(RELOAD, gauge(1, 0)), {"20m": [], "50m": [INSTANCE]}),
     "a scorer that fails on and on": Case(

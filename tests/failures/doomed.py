@@ -23,6 +23,7 @@ from aem_monitor.ingest.otlp_replay import OtlpReplay
 from aem_monitor.journal.folder import Folder
 from aem_monitor.journal.journal import Journal
 from aem_monitor.journal.segment import Segment
+from aem_monitor.sinks.otlp_http import LogsReceiver
 from aem_monitor.sinks.rotating import RotatingFile
 from aem_monitor.store.store import Store
 
@@ -84,10 +85,27 @@ SINK_POINTS: Final = {
 }
 """The same for a verdict on its way from the store to a file."""
 
+KAFKA_SINK_POINTS: Final = {
+    "before_put": Point(Publisher, "put", False, 20),
+    "put": Point(Publisher, "put", True, 20),
+    "confirmed": Point(Publisher, "flush", True, 1),
+    "before_noted": SINK_POINTS["before_noted"],
+    "noted": SINK_POINTS["noted"],
+}
+"""The same for one on its way to a topic."""
+
+OTLP_SINK_POINTS: Final = {
+    "before_sent": Point(LogsReceiver, "send", False, 20),
+    "sent": Point(LogsReceiver, "send", True, 20),
+    "before_noted": SINK_POINTS["before_noted"],
+    "noted": SINK_POINTS["noted"],
+}
+"""The same for one on its way to a receiver of events."""
+
 
 def doom(point: str, nth: int) -> None:
     """Have this process die the ``nth`` time that it comes to the point."""
-    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS, **SINK_POINTS}[point]
+    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS, **SINK_POINTS, **KAFKA_SINK_POINTS, **OTLP_SINK_POINTS}[point]
     method: Callable[..., Any] = getattr(at.owner, at.method)
     calls = 0
 

@@ -9,6 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from aem_monitor.examples import example_dialogs
+from aem_monitor.store import Store
+from aem_monitor.store.conversations import Keeping
 from tests.failures.oracle import Quiet, Series, outcome, scraped
 from tests.failures.workload import Message
 from tests.services.daemon import Daemon
@@ -60,6 +62,7 @@ class Disturbed:
             "topics": [{"name": self.topic}],
             "dead_letters": dict(dead_letters or {}),
         }
+        self._sinks = tuple(configuration.get("sinks", ()))
         self.names = [f"replica-{number}" for number in range(replicas)]
         self.daemons: list[Daemon] = []
         for name in self.names:
@@ -97,7 +100,7 @@ class Disturbed:
         # It may be dead before it answers.
         with suppress(AssertionError):
             self.daemon.start("tests.failures.doomed", point, str(nth))
-        eventually(lambda: not self.daemon.running or self.done(), self.state)
+        eventually(lambda: not self.daemon.running or (self.done() and not self._sinks_wait()), self.state)
         if not self.daemon.running:
             return True
         self.daemon.close()
@@ -106,6 +109,13 @@ class Disturbed:
     def done(self) -> bool:
         """Whether nothing is left to read again: all that was written is committed."""
         return self.broker.committed(self.group) == {place: end for place, end in self._ends().items() if end}
+
+    def _sinks_wait(self) -> bool:
+        """Whether a sink of the first daemon has not taken all verdicts yet."""
+        if not self._sinks:
+            return False
+        with Store(self.url, self.names[0], Keeping(sinks=self._sinks)) as store:
+            return any(store.count_waiting(sink) for sink in self._sinks)
 
     def _ends(self) -> dict[tuple[str, int], int]:
         return {(self.topic, number): self.broker.end_offset(self.topic, number) for number in range(self.partitions)}

@@ -171,6 +171,14 @@ def _engine() -> tuple[Panel, ...]:
             width=8,
         ).linked("Runbook", runbook("AemMonitorStalled")),
         timeseries(
+            "Stuck threads",
+            "1 while a thread does not come round, by thread and instance, which is not ready then.",
+            [Query(series("aem_monitor_stalled"), "{{thread}}, {{instance}}")],
+            "short",
+            limits=(0, 1),
+            width=8,
+        ).linked("Runbook", runbook("AemMonitorStalled")),
+        timeseries(
             "Memory of pending traces",
             "Estimated size of traces that may still become part of a run, by instance.",
             [Query(series("aem_monitor_pending_bytes"), "{{instance}}")],
@@ -256,6 +264,13 @@ def _journal() -> tuple[Panel, ...]:
                 width=6,
             ),
             timeseries(
+                "Files of the journal",
+                "By instance; they are deleted as a whole, when nothing open needs any request in them.",
+                [Query(series("aem_monitor_journal_segments"), "{{instance}}")],
+                "short",
+                width=6,
+            ),
+            timeseries(
                 "Age of the journal",
                 "Time since the last request of its oldest file, by instance: how far back an open run still needs it.",
                 [Query(since("aem_monitor_journal_oldest_timestamp_seconds"), "{{instance}}")],
@@ -277,7 +292,7 @@ def _journal() -> tuple[Panel, ...]:
                     Query(rate("aem_monitor_journal_replayed_records_total"), "read again"),
                 ],
                 "reqps",
-                width=6,
+                width=8,
             ),
             timeseries(
                 "Faults of the journal",
@@ -289,7 +304,7 @@ def _journal() -> tuple[Panel, ...]:
                     Query(increase("aem_monitor_journal_evicted_segments_total", RATE, "cause"), "deleted, {{cause}}"),
                 ],
                 "short",
-                width=24,
+                width=16,
             ),
         )
     )
@@ -298,7 +313,7 @@ def _journal() -> tuple[Panel, ...]:
 def _sinks() -> tuple[Panel, ...]:
     return (
         timeseries(
-            "Verdicts written by sinks",
+            "Verdicts taken by sinks",
             "A second, final verdicts and revisions, by sink.",
             [Query(rate("aem_monitor_sink_verdicts_total", "sink"), "{{sink}}")],
             "cps",
@@ -310,17 +325,17 @@ def _sinks() -> tuple[Panel, ...]:
             [Query(series("aem_monitor_sink_behind_verdicts"), "{{sink}}, {{instance}}")],
             "short",
             width=8,
-        ),
+        ).linked("Runbook", runbook("AemMonitorSinkBehind")),
         timeseries(
             "Longest wait for a sink",
             "Time since the oldest verdict that waits was stored, by sink and instance; gaps where none does.",
             [Query(since("aem_monitor_sink_oldest_timestamp_seconds"), "{{sink}}, {{instance}}")],
             "s",
             width=8,
-        ),
+        ).linked("Runbook", runbook("AemMonitorSinkBehind")),
         timeseries(
             "Faults of sinks",
-            "In each step of the graph: attempts that failed, and verdicts that a sink never got.",
+            "In each step of the graph: attempts that failed, and verdicts that a sink will never get.",
             [
                 Query(increase("aem_monitor_sink_errors_total", RATE, "sink, reason"), "{{sink}} failed, {{reason}}"),
                 Query(
@@ -329,7 +344,7 @@ def _sinks() -> tuple[Panel, ...]:
             ],
             "short",
             width=24,
-        ),
+        ).linked("Runbook", runbook("AemMonitorSinkLoss")),
     )
 
 

@@ -28,6 +28,9 @@ TURN: Final = "aem.turn"
 
 _VALUES: Final[Mapping[str, float]] = {"pass": 1.0, "fail": 0.0, "root": 0.0, "cascade": 0.0, "inherited": 0.0}
 
+_LONGEST: Final = 1000
+"""Characters of a text. Agents make up names of tools and arguments, of any length."""
+
 _Attributes: TypeAlias = Mapping[str, str | bool | int | float | None]
 
 
@@ -186,4 +189,4 @@ def _any(value: str | bool | float) -> AnyValue:
             return AnyValue(double_value=value)
         case str():
             # What is no Unicode text cannot be sent: a lone surrogate of a broken span.
-            return AnyValue(string_value=value.encode("utf-8", "replace").decode("utf-8"))
+            return AnyValue(string_value=value[:_LONGEST].encode("utf-8", "replace").decode("utf-8"))

@@ -63,7 +63,7 @@ MESSAGES: dict[str, list[str]] = {
     "otlp-sink-headers.yaml": [
         "5: sinks.otlp.headers.Content-Type: cannot be set; give the name of another HTTP header"
     ],
-    "otlp-sink-without-a-url.yaml": ["3: sinks.otlp.endpoint: must be a whole URL: http://collector:4318/v1/logs"],
+    "otlp-sink-without-a-url.yaml": ["3: sinks.otlp.endpoint: must be a whole URL without credentials: http://"],
     "port-taken-twice.yaml": ["4: admin.listen: 127.0.0.1:4318 is already taken by ingest.otlp_http.listen"],
     "rekey-mixes-signals.yaml": ["4: rekey.topics[1].to: topic 'by-conversation' is given traces and logs; write them"],
     "rekey-reads-what-it-writes.yaml": ["3: rekey.topics[0].to: topic 'by-conversation' is read as well"],
@@ -150,6 +150,29 @@ def test_so_do_those_of_the_sinks(tmp_path: Path) -> None:
     assert sinks.kafka.client.ssl_cafile == tmp_path / "ca.pem"
     assert (sinks.otlp.authorization_file, sinks.otlp.cafile) == (tmp_path / "token", Path("/etc/ca.pem"))
     assert sinks.names == ("json_lines", "kafka", "otlp")
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "taken"),
+    [
+        ("http://collector:4318/v1/logs", True),
+        ("https://[::1]/otlp/v1/logs?tenant=a", True),
+        ("http://collector:99999/v1/logs", False),
+        ("http://collector:0/v1/logs", False),
+        ("http://[::1/v1/logs", False),
+        ("http:///v1/logs", False),
+        ("https://user:secret@collector/v1/logs", False),
+        ("ftp://collector/v1/logs", False),
+        ("http://collector/v1 logs", False),
+    ],
+)
+def test_the_receiver_of_events_is_a_whole_url(tmp_path: Path, endpoint: str, taken: bool) -> None:
+    text = json.dumps({"sinks": {"otlp": {"endpoint": endpoint}}})
+    if taken:
+        assert load(tmp_path, text).sinks.names == ("otlp",)
+        return
+    with pytest.raises(ConfigError, match=r"sinks\.otlp\.endpoint: must be a whole URL"):
+        load(tmp_path, text)
 
 
 def test_a_listener_open_to_the_network_needs_insecure(tmp_path: Path) -> None:

@@ -96,6 +96,13 @@ def test_what_was_said_and_done_is_in_no_event() -> None:
     assert secret.encode() not in request.SerializeToString()
 
 
+def test_names_that_an_agent_made_up_are_cut() -> None:
+    name = "x" * 100_000
+    found = events(run("run-1", failing(1, fields=(name,), called=name, trace_id=TRACE, span_id=SPAN)))
+    longest = {len(value) for one in found for value in one.attributes.values() if isinstance(value, str)}
+    assert max(longest) == 1000
+
+
 def test_a_repeat_is_the_same_and_a_revision_is_not() -> None:
     def uids(result: RunResult) -> list[str]:
         return [one.attributes["log.record.uid"] for one in events(result)]

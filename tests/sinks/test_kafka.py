@@ -90,6 +90,20 @@ def not_confirmed(sink: KafkaTopic, offered: Sequence[StoredRun]) -> int:
     return caught.value.taken
 
 
+def take_until(sink: KafkaTopic, offered: Sequence[StoredRun]) -> int:
+    """Offer what is not taken again and again until nothing is left; how many were taken."""
+    taken = 0
+    until = time.monotonic() + 60.0
+    while taken < len(offered):
+        assert time.monotonic() < until, "it is never taken"
+        try:
+            sink.take(offered[taken:])
+            taken = len(offered)
+        except SinkError as error:
+            taken += error.taken
+    return taken
+
+
 def test_what_is_on_its_way_is_not_sent_again() -> None:
     brokers = Silent()
     sink = KafkaTopic("verdicts", brokers, 0.0)
@@ -154,20 +168,31 @@ def test_one_that_is_too_large_is_given_up_and_takes_no_other_with_it(kafka_brok
 
 
 @pytest.mark.service
+def test_what_is_offered_while_brokers_are_away_is_written_once_when_they_are_back(
+    own_kafka_broker: KafkaBroker,
+) -> None:
+    own_kafka_broker.start()
+    topic = topic_of(own_kafka_broker)
+    sink = sink_of(own_kafka_broker, topic, confirmed_within=1.0)
+    offered = [*verdicts(*range(20))]
+    taken = take_until(sink, offered[:10])
+    own_kafka_broker.stop()
+    assert not_confirmed(sink, offered[10:]) == 0
+    assert not_confirmed(sink, offered[10:]) == 0
+    own_kafka_broker.start()
+    taken += take_until(sink, offered[10:])
+    sink.close()
+    assert taken == 20
+    assert runs(own_kafka_broker, topic) == sorted(one.result.run_id for one in offered)
+
+
+@pytest.mark.service
 def test_a_topic_that_is_made_later_gets_what_waited_once(kafka_broker: KafkaBroker) -> None:
     topic = f"verdicts.{uuid4().hex[:8]}"
     sink = sink_of(kafka_broker, topic, confirmed_within=1.0)
     sink.open()
     assert not_confirmed(sink, verdicts(1, 2)) == 0
     kafka_broker.create_topic(topic, partitions=3)
-    taken = 0
-    until = time.monotonic() + 60.0
-    while taken < 2:
-        assert time.monotonic() < until
-        try:
-            sink.take(verdicts(1, 2)[taken:])
-            taken = 2
-        except SinkError as error:
-            taken += error.taken
+    assert take_until(sink, verdicts(1, 2)) == 2
     sink.close()
     assert runs(kafka_broker, topic) == ["run-1", "run-2"]

@@ -80,7 +80,7 @@ class LogsServer:
         return self
 
     def stop(self) -> None:
-        """Listen no longer. Connections that were accepted are ended with their next request."""
+        """Listen no longer. Connections that were accepted are ended with their next request, also after ``start``."""
         server, self._server = self._server, None
         if server is not None:
             server.shutdown()
@@ -88,7 +88,7 @@ class LogsServer:
 
     def _take(self, handler: BaseHTTPRequestHandler) -> None:
         body = handler.rfile.read(int(handler.headers["Content-Length"]))
-        if self._server is None:
+        if handler.server is not self._server:
             handler.close_connection = True
             handler.connection.close()
             return

@@ -78,6 +78,9 @@ class OtlpSink(Section):
             raise KeyFaultError(
                 "endpoint", "must be a whole URL without credentials: http://collector:4318/v1/logs, or https://..."
             )
+        # Log records read as spans are not always refused: both messages begin alike.
+        if urlsplit(self.endpoint).path.endswith(("/v1/traces", "/v1/metrics")):
+            raise KeyFaultError("endpoint", "is not for log records; most receivers have them at /v1/logs")
         for name, value in self.headers.items():
             if not _HEADER_NAME.fullmatch(name) or name.lower() in _OWN_HEADERS:
                 raise KeyFaultError(("headers", name), "cannot be set; give the name of another HTTP header")

@@ -63,6 +63,9 @@ MESSAGES: dict[str, list[str]] = {
     "otlp-sink-headers.yaml": [
         "5: sinks.otlp.headers.Content-Type: cannot be set; give the name of another HTTP header"
     ],
+    "otlp-sink-to-traces.yaml": [
+        "3: sinks.otlp.endpoint: is not for log records; most receivers have them at /v1/logs"
+    ],
     "otlp-sink-without-a-url.yaml": ["3: sinks.otlp.endpoint: must be a whole URL without credentials: http://"],
     "port-taken-twice.yaml": ["4: admin.listen: 127.0.0.1:4318 is already taken by ingest.otlp_http.listen"],
     "rekey-mixes-signals.yaml": ["4: rekey.topics[1].to: topic 'by-conversation' is given traces and logs; write them"],

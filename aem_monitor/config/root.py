@@ -13,6 +13,7 @@ from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.sinks import Sinks
 from aem_monitor.config.store import Store
 from aem_monitor.config.units import Address, Duration, ListenAddress
+from aem_monitor.config.web import Web
 from aem_monitor.validation import KeyFaultError
 
 AttributeScalar: TypeAlias = str | bool | int | float
@@ -123,7 +124,7 @@ class Metrics(Listener):
 
 
 class Admin(Listener):
-    """The administration endpoint: `POST /-/reload`."""
+    """The administration endpoint: `POST /-/reload`, the API and the pages over stored runs."""
 
     listen: ListenAddress = Field(Address("127.0.0.1", 21465), description="Address of the endpoint.")
 
@@ -160,6 +161,7 @@ class Config(Section):
     sinks: Sinks = Field(default_factory=Sinks)
     metrics: Metrics = Field(default_factory=Metrics)
     admin: Admin = Field(default_factory=Admin)
+    web: Web = Field(default_factory=Web)
     log: Log = Field(default_factory=Log)
     shutdown: Shutdown = Field(default_factory=Shutdown)
 

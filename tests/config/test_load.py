@@ -79,6 +79,7 @@ MESSAGES: dict[str, list[str]] = {
     "section-is-a-text.yaml": ["1: store: must be a mapping of keys to values, not 'sqlite:///x.db'"],
     "strange-database.yaml": ["2: store.url: must be an SQLAlchemy URL of SQLite or PostgreSQL"],
     "topic-listed-twice.yaml": ["6: ingest.kafka.topics[1].name: topic 'otlp_spans' is listed twice; keep one"],
+    "trace-link-that-runs-code.yaml": ["2: web.trace_link: must be a URL that begins with http:// or https://"],
     "unclosed.yaml": ["2: not valid YAML"],
     "unknown-key.yaml": ["4: ingest.kafka.client.sasl_pasword: unknown key"],
     "verdicts-where-spans-are-read.yaml": ["7: sinks.kafka.topic: topic 'otlp_spans' is one of ingest.kafka"],

@@ -116,27 +116,3 @@ def test_a_topic_gets_what_the_api_shows_from_a_daemon_that_stops(tmp_path: Path
         assert len(messages(kafka_broker, topic)) == 1
     finally:
         daemon.close()
-
-
-@pytest.mark.parametrize(
-    ("sinks", "message"),
-    [
-        (otlp("http://127.0.0.1:1/v1/logs", authorization_file="nowhere"), "sinks.otlp.authorization_file: "),
-        (
-            {"kafka": {"bootstrap_servers": ["h:1"], "topic": "t", "client": {"ssl_password_file": "nowhere"}}},
-            "sinks.kafka.client.ssl_password_file: ",
-        ),
-    ],
-)
-def test_a_secret_that_cannot_be_read_is_refused_at_the_start(
-    tmp_path: Path, sinks: dict[str, Any], message: str
-) -> None:
-    daemon = Running(tmp_path, sinks=sinks)
-    try:
-        with pytest.raises(AssertionError):
-            daemon.start()
-        assert message in daemon.log
-        assert str(tmp_path / "nowhere") in daemon.log, "it counts from the configuration file"
-        assert "Traceback" not in daemon.log
-    finally:
-        daemon.close()

@@ -50,8 +50,6 @@ def test_a_secret_that_cannot_be_read_is_refused_by_key_and_file(
 def test_a_secret_that_is_no_header_is_refused_and_not_shown(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("Bearer hunter2\nmore\n")
     config = configured(tmp_path, otlp={"endpoint": ENDPOINT, "authorization_file": "token"})
-    with pytest.raises(
-        ConfigError, match=r"authorization_file: .*token must hold printable ASCII on one line"
-    ) as caught:
+    with pytest.raises(ConfigError, match=r"authorization_file: .*token must hold printable ASCII") as caught:
         sinks(config)
     assert "hunter2" not in str(caught.value)

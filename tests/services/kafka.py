@@ -1,13 +1,17 @@
 """Apache Kafka for the tests: one node, KRaft mode, from its Maven artifacts."""
 
+import atexit
+import functools
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
+from kafka.admin import OffsetSpec
 from kafka.errors import (
     CoordinatorLoadInProgressError,
     CoordinatorNotAvailableError,
@@ -102,6 +106,34 @@ def kafka_libraries() -> Path:
     return cached(f"kafka-{KAFKA_VERSION}", _download) / "lib"
 
 
+def _java(*arguments: str) -> list[str]:
+    return [
+        "java",
+        "-Xmx512m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Djava.net.preferIPv4Stack=true",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        f"{kafka_libraries()}/*",
+        *arguments,
+    ]
+
+
+@functools.cache
+def _formatted_storage() -> Path:
+    """An empty log directory with the mark of the cluster, made once a process: each broker begins with a copy."""
+    folder = Path(tempfile.mkdtemp(prefix="aem-kafka-empty-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    data, properties = folder / "data", folder / "server.properties"
+    properties.write_text(_PROPERTIES.format(port=free_port(), controller_port=free_port(), data=data))
+    tool = _java("kafka.tools.StorageTool", "format", "-t", "YWVtLW1vbml0b3ItdGVzdA", "-c", str(properties))
+    done = subprocess.run(tool, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise ServiceUnavailableError(f"Kafka's storage could not be formatted: {done.stdout}{done.stderr}")
+    return data
+
+
 class KafkaBroker:
     """A broker on a random loopback port that keeps its data and ports over ``stop`` and ``start``.
 
@@ -114,40 +146,21 @@ class KafkaBroker:
         if external is not None:
             self.bootstrap = external
             return
-        self._libraries = kafka_libraries()
+        formatted = _formatted_storage()
         self._folder = Path(tempfile.mkdtemp(prefix="aem-kafka-"))
+        shutil.copytree(formatted, self._folder / "data")
         port, controller_port = free_port(), free_port()
         self.bootstrap = f"127.0.0.1:{port}"
         self._properties = self._folder / "server.properties"
         self._properties.write_text(
             _PROPERTIES.format(port=port, controller_port=controller_port, data=self._folder / "data")
         )
-        self._format()
-
-    def _java(self, *arguments: str) -> list[str]:
-        return [
-            "java",
-            "-Xmx512m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-Djava.net.preferIPv4Stack=true",
-            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-            "-cp",
-            f"{self._libraries}/*",
-            *arguments,
-        ]
-
-    def _format(self) -> None:
-        tool = self._java("kafka.tools.StorageTool", "format", "-t", "YWVtLW1vbml0b3ItdGVzdA", "-c")
-        done = subprocess.run([*tool, str(self._properties)], capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            raise ServiceUnavailableError(f"Kafka's storage could not be formatted: {done.stdout}{done.stderr}")
 
     def start(self, timeout: float = 90.0) -> None:
         """Start it, on the data that it left, and wait until it answers."""
         if self.external is not None or self._process is not None:
             return
-        command = self._java("kafka.Kafka", str(self._properties))
+        command = _java("kafka.Kafka", str(self._properties))
         self._process = ServerProcess("Apache Kafka", command, self._folder / "broker.log")
         self._process.wait_until(self._answers, timeout)
 
@@ -225,10 +238,20 @@ class KafkaBroker:
 
     def end_offset(self, topic: str, partition: int = 0) -> int:
         """The offset that the next message of the partition will get."""
-        consumer = KafkaConsumer(bootstrap_servers=self.bootstrap)
+        place = TopicPartition(topic, partition)
+        patience = time.monotonic() + 30.0
+        # An admin client asks in milliseconds; a consumer first waits a tenth of a second for metadata.
+        admin = self.admin()
         try:
-            place = TopicPartition(topic, partition)
-            end: int = consumer.end_offsets([place])[place]
-            return end
+            while True:
+                try:
+                    end: int = admin.list_partition_offsets({place: OffsetSpec.LATEST})[place].offset
+                except KafkaError as error:
+                    # A broker that has just been started may not lead its partitions yet.
+                    if not error.retriable or time.monotonic() > patience:
+                        raise
+                    time.sleep(0.1)
+                else:
+                    return end
         finally:
-            consumer.close()
+            admin.close()

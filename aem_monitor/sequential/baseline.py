@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-Tally = tuple[int, int]
-"""How often something failed, and how often it did not."""
+Tally = tuple[float, float]
+"""How often something failed, and how often it did not; not whole numbers where old observations count less."""
 
 _LEAST_STRENGTH: Final = 2.0
 _MOST_STRENGTH: Final = 200.0
@@ -26,11 +26,15 @@ class Baseline:
     log_odds: Mapping[str, float]
     pooled: float
     error: float
-    runs: int
+    runs: float
 
     def of(self, stratum: str) -> float:
         """The log odds of a stratum; one without a past has those of all together."""
         return self.log_odds.get(stratum, self.pooled)
+
+    def at_most(self, stratum: str) -> float:
+        """The same, on the safe side of what is known: a standard error above the estimate."""
+        return self.of(stratum) + self.error
 
     @classmethod
     def estimate(cls, tallies: Mapping[str, Tally]) -> "Baseline":

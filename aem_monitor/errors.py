@@ -106,6 +106,25 @@ class RefusedVerdictError(AemMonitorError):
         self.taken = taken
 
 
+class LeaseLostError(AemMonitorError):
+    """Another process has taken over what this one held; nothing of what was asked has been done."""
+
+    reason = "lease_lost"
+
+
+class NotifyError(AemMonitorError):
+    """A receiver of notifications did not take one. ``reason`` is one of ``alerting.faults.REASONS``. ``final``: it
+    never will, so that it must not be sent again. ``retry_after``: after how many seconds to try again, where the
+    receiver has a wish."""
+
+    reason = "unreachable"
+
+    def __init__(self, message: str, *, reason: str, final: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message, reason=reason)
+        self.final = final
+        self.retry_after = retry_after
+
+
 class NotTakenError(AemMonitorError):
     """A request cannot be taken now, and should be sent again. ``reason`` is one of ``ingest.causes.Refused``."""
 

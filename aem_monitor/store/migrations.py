@@ -65,6 +65,47 @@ Table(
     Index("outbox_oldest", "sink", "replica", "stored_at"),
 )
 
+_V4: Final = MetaData()
+
+Table(
+    "alert_lease",
+    _V4,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("beat", BigInteger, nullable=False),
+)
+
+Table(
+    "alert_states",
+    _V4,
+    Column("name", Text, primary_key=True),
+    Column("state", LargeBinary, nullable=False),
+)
+
+Table(
+    "incidents",
+    _V4,
+    Column("dedup_key", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("agent", Text, nullable=False),
+    Column("opened_at", Double, nullable=False),
+    Column("resolved_at", Double),
+    Column("body", Text, nullable=False),
+    Index("incidents_resolved", "resolved_at"),
+)
+
+Table(
+    "notifications",
+    _V4,
+    Column("receiver", Text, primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("dedup_key", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("body", Text, nullable=False),
+)
+
 
 def _conversations_and_reviews(connection: Connection) -> None:
     _V2.create_all(connection)
@@ -74,8 +115,13 @@ def _outbox(connection: Connection) -> None:
     _V3.create_all(connection)
 
 
+def _alerting(connection: Connection) -> None:
+    _V4.create_all(connection)
+
+
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     Migration(2, "conversations of final runs, and people's answers about verdicts", _conversations_and_reviews),
     Migration(3, "verdicts that sinks have not taken yet", _outbox),
+    Migration(4, "incidents, and what alerting has to tell", _alerting),
 )
 """Steps from version 1 on. A new database is created from the tables of ``schema`` and needs none of them."""

@@ -18,6 +18,9 @@ from aem_monitor.store.records import RevisionKey, StoredRun, Waiting
 from aem_monitor.store.transactions import Transactions
 
 _TABLE: Final = schema.outbox
+ALERTING: Final = "alerting"
+"""The name under which verdicts wait for the detectors; unlike sinks, one of them has those of all replicas."""
+
 _ABANDONED_AFTER: Final = 86400.0
 """Seconds by which entries that nobody asks for outlive their runs: a sink of another replica that is at work meets
 its own before, and counts them."""
@@ -46,9 +49,9 @@ class Outbox(Transactions):
                 (RevisionKey(row.run_id, row.dialog_version, row.revision), row.stored_at)
                 for row in connection.execute(query)
             ]
-            found = _readable(connection, [key for key, _ in entries])
+            found = readable(connection, [key for key, _ in entries])
             return [
-                Waiting(key, stored_at, run if isinstance(run, StoredRun) else None, _lost(run))
+                Waiting(key, stored_at, run if isinstance(run, StoredRun) else None, lost(run))
                 for key, stored_at in entries
                 for run in [found.get(key)]
             ]
@@ -87,8 +90,11 @@ class Outbox(Transactions):
             "revision": result.revision,
             "stored_at": stored_at,
         }
-        if self._sinks:
-            connection.execute(insert(_TABLE), [{"sink": sink, **entry} for sink in self._sinks])
+        # Detectors are told each run once, as it was when it became final.
+        observed = result.revision == 0 and not result.draft
+        rows = [{"sink": sink, **entry} for sink in self._sinks if sink != ALERTING or observed]
+        if rows:
+            connection.execute(insert(_TABLE), rows)
 
     def _abandon(self, connection: Connection, before: float) -> None:
         """Forget entries that no sink will ask for: of one that is off, or of a replica that is gone."""
@@ -96,7 +102,7 @@ class Outbox(Transactions):
         connection.execute(delete(_TABLE).where(of_others, _TABLE.c.stored_at < before - _ABANDONED_AFTER))
 
 
-def _readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[RevisionKey, StoredRun | StoreError]:
+def readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[RevisionKey, StoredRun | StoreError]:
     """What is stored under each key, or why it cannot be read: one damaged row must not hold up all that follow it."""
     try:
         return {**load_revisions(connection, keys)}
@@ -105,11 +111,12 @@ def _readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[Revis
             return {keys[0]: error}
         found: dict[RevisionKey, StoredRun | StoreError] = {}
         for key in keys:
-            found |= _readable(connection, [key])
+            found |= readable(connection, [key])
         return found
 
 
-def _lost(run: StoredRun | StoreError | None) -> str | None:
+def lost(run: StoredRun | StoreError | None) -> str | None:
+    """Why a sink will not get what it waits for; None: it will."""
     if run is None:
         return "retention"
     return "corrupt" if isinstance(run, StoreError) else None

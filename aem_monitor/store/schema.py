@@ -30,7 +30,7 @@ from sqlalchemy import (
 
 from aem_monitor.errors import StoreError
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 
 METADATA: Final = MetaData()
 
@@ -197,6 +197,45 @@ outbox = Table(
     Column("revision", Integer, primary_key=True, autoincrement=False),
     Column("stored_at", Double, nullable=False),
     Index("outbox_oldest", "sink", "replica", "stored_at"),
+)
+
+alert_lease = Table(
+    "alert_lease",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("fence", BigInteger, nullable=False),
+    Column("beat", BigInteger, nullable=False),
+)
+
+alert_states = Table(
+    "alert_states",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("state", LargeBinary, nullable=False),
+)
+
+incidents = Table(
+    "incidents",
+    METADATA,
+    Column("dedup_key", Text, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("agent", Text, nullable=False),
+    Column("opened_at", Double, nullable=False),
+    Column("resolved_at", Double),
+    Column("body", Text, nullable=False),
+    Index("incidents_resolved", "resolved_at"),
+)
+
+notifications = Table(
+    "notifications",
+    METADATA,
+    Column("receiver", Text, primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("dedup_key", Text, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("body", Text, nullable=False),
 )
 
 _PREPARING: Final = 0x61656D

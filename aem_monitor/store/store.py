@@ -12,6 +12,7 @@ from aem_monitor.model.conversation import Conversation
 from aem_monitor.model.increment import Increment, Total
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import schema
+from aem_monitor.store.alerts import AlertStore
 from aem_monitor.store.claim import Claim
 from aem_monitor.store.codec import dump_json, encode_run, encode_turn, same_result
 from aem_monitor.store.conversations import Keeping, Packed, pack
@@ -44,7 +45,7 @@ from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
 from aem_monitor.store.totals import total_of
 
 
-class Store(Outbox):
+class Store(Outbox, AlertStore):
     """Verdicts, totals, positions and answers in one database.
 
     The engine's thread writes; other threads may read at any time. All methods raise ``StoreError`` with a ``reason``

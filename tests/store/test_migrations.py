@@ -104,7 +104,7 @@ class EarlierDatabase:
 
     def test_daemons_that_start_at_once_bring_it_up_to_date_once(self, url: str) -> None:
         assert failures_of_starting_at_once(url) == []
-        assert versions(url) == [1, 2, 3]
+        assert versions(url) == [1, 2, 3, 4]
 
 
 class TestSqlite(EarlierDatabase):

@@ -206,9 +206,7 @@ class AlertStore(Transactions):
                 .limit(limit)
             )
             return [
-                Notification(
-                    row.receiver, row.dedup_key, row.event, row.created_at, json.loads(row.body), row.position
-                )
+                Notification(row.receiver, row.dedup_key, row.event, row.created_at, json.loads(row.body), row.position)
                 for row in connection.execute(query)
             ]
 
@@ -217,7 +215,9 @@ class AlertStore(Transactions):
     def count_unsent(self) -> dict[str, int]:
         """How many notifications wait, by receiver."""
         query = select(_NOTIFICATIONS.c.receiver, func.count()).group_by(_NOTIFICATIONS.c.receiver)
-        return self._read("count notifications", lambda connection: dict(connection.execute(query).tuples().all()))
+        return self._read(
+            "count notifications", lambda connection: {name: count for name, count in connection.execute(query)}
+        )
 
     def sent(self, lease: Lease, notification: Notification) -> None:
         """A receiver has been told, or never will be."""
@@ -261,9 +261,7 @@ def _load(connection: Connection, *, still_open: bool, limit: int | None = None)
     else:
         query = query.order_by(_INCIDENTS.c.opened_at.desc())
     return [
-        Incident(
-            row.dedup_key, row.number, json.loads(row.agent), row.opened_at, row.resolved_at, json.loads(row.body)
-        )
+        Incident(row.dedup_key, row.number, json.loads(row.agent), row.opened_at, row.resolved_at, json.loads(row.body))
         for row in connection.execute(query.limit(limit))
     ]
 

@@ -137,7 +137,10 @@ class Daemon:
             ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
         )
         self.admin_listener = HttpListener(
-            admin_app(self.store, self.reload), config.admin.listen.host, config.admin.listen.port, "admin.listen"
+            admin_app(self.store, self.reload, config.web.traces),
+            config.admin.listen.host,
+            config.admin.listen.port,
+            "admin.listen",
         )
 
     def _ask_experts(self, config: Config) -> tuple[ExpertAnswers | None, ExpertPool | None]:

@@ -42,10 +42,11 @@ from aem_monitor.store.records import (
 from aem_monitor.store.retention import forget
 from aem_monitor.store.reviews import load_reviews, write_review
 from aem_monitor.store.rows import releases_of, run_row, text_column, turn_rows
+from aem_monitor.store.summaries import Summaries
 from aem_monitor.store.totals import total_of
 
 
-class Store(Outbox, AlertStore):
+class Store(Outbox, AlertStore, Summaries):
     """Verdicts, totals, positions and answers in one database.
 
     The engine's thread writes; other threads may read at any time. All methods raise ``StoreError`` with a ``reason``

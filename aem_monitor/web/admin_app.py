@@ -1,7 +1,8 @@
-"""The administration listener: reload, and the API over stored runs. Everything is JSON."""
+"""The administration listener: reload, the API over stored runs in JSON, and the pages."""
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
@@ -13,11 +14,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from aem_monitor.errors import AemMonitorError, StoreError
+from aem_monitor.links import TraceLink
 from aem_monitor.model.render import evidence_object, result_object
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import Store, StoredRun
 from aem_monitor.store.records import MAX_PAGE
 from aem_monitor.web.json_response import StrictJSONResponse
+from aem_monitor.web.pages.routes import Pages, error_page, wants_page
 from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, wants_provisional
 
 _log = logging.getLogger(__name__)
@@ -34,11 +37,15 @@ class ReloadResult:
 Reload = Callable[[], ReloadResult]
 
 
-def admin_app(store: Store, reload: Reload) -> Starlette:
-    """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``.
+def admin_app(
+    store: Store, reload: Reload, traces: TraceLink | None = None, clock: Callable[[], float] = time.time
+) -> Starlette:
+    """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``, and the
+    pages of ``web.pages``.
 
     Only the store is read, so that the engine is never disturbed. Errors are
-    ``{"error": {"reason": .., "message": ..}}`` with a bounded reason.
+    ``{"error": {"reason": .., "message": ..}}`` with a bounded reason, or a page for browsers outside of the API.
+    ``traces`` makes links of trace ids, ``clock`` (seconds since the epoch) is what ages on pages count from.
     """
     one_at_a_time = threading.Lock()
 
@@ -91,6 +98,7 @@ def admin_app(store: Store, reload: Reload) -> Starlette:
             Route("/api/v1/runs", runs, methods=["GET"]),
             Route("/api/v1/runs/{run_id}", run, methods=["GET"]),
             Route("/api/v1/runs/{run_id}/revisions", revisions, methods=["GET"]),
+            *Pages(store, traces, clock).routes(),
         ],
         exception_handlers={
             HTTPException: _http_error,
@@ -148,19 +156,27 @@ def _http_error(request: Request, error: Exception) -> Response:
         405: f"{request.method} is not allowed at {request.url.path}",
     }.get(error.status_code, error.detail)
     headers = dict(error.headers) if error.headers else None
-    return error_response(error.status_code, reasons.get(error.status_code, "request"), message, headers)
+    return _failed(request, error.status_code, reasons.get(error.status_code, "request"), message, headers)
 
 
-def _query_error(_: Request, error: Exception) -> Response:
-    return error_response(400, "query", str(error))
+def _query_error(request: Request, error: Exception) -> Response:
+    return _failed(request, 400, "query", str(error))
 
 
-def _store_error(_: Request, error: Exception) -> Response:
+def _store_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, StoreError)
     _log.error("the store could not answer a request: %s", error)
-    return error_response(503, f"store_{error.reason}", str(error))
+    return _failed(request, 503, f"store_{error.reason}", str(error))
 
 
-def _unexpected(_: Request, error: Exception) -> Response:
+def _unexpected(request: Request, error: Exception) -> Response:
     _log.error("a request failed", exc_info=error)
-    return error_response(500, "internal", "the request failed; the log of the daemon says why")
+    return _failed(request, 500, "internal", "the request failed; the log of the daemon says why")
+
+
+def _failed(
+    request: Request, status: int, reason: str, message: str, headers: dict[str, str] | None = None
+) -> Response:
+    if wants_page(request):
+        return error_page(status, message, headers)
+    return error_response(status, reason, message, headers)

@@ -216,7 +216,7 @@ class AlertStore(Transactions):
         """How many notifications wait, by receiver."""
         query = select(_NOTIFICATIONS.c.receiver, func.count()).group_by(_NOTIFICATIONS.c.receiver)
         return self._read(
-            "count notifications", lambda connection: {name: count for name, count in connection.execute(query)}
+            "count notifications", lambda connection: {row[0]: row[1] for row in connection.execute(query)}
         )
 
     def sent(self, lease: Lease, notification: Notification) -> None:

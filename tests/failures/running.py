@@ -3,9 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from aem_monitor.examples import example_dialogs
@@ -15,6 +16,8 @@ from tests.failures.oracle import Quiet, Series, outcome, scraped
 from tests.failures.workload import Message
 from tests.services.daemon import Daemon
 from tests.services.kafka import KafkaBroker
+
+T = TypeVar("T")
 
 PARTITIONS = 3
 ASSEMBLY = {"grace": "5s", "idle": "60s", "wall_idle": "3s"}
@@ -27,6 +30,15 @@ def eventually(condition: Callable[[], object], what: Callable[[], str], seconds
     while not condition():
         assert time.monotonic() < end, what()
         time.sleep(0.1)
+
+
+def together(scenarios: Sequence[Callable[[], T]]) -> list[T]:
+    """What becomes of scenarios that share nothing but servers, all at one time: most of each is waiting.
+
+    Processes that one starts have to be ended in it: they die with the thread that has started them.
+    """
+    with ThreadPoolExecutor(len(scenarios)) as pool:
+        return [future.result() for future in [pool.submit(scenario) for scenario in scenarios]]
 
 
 class Disturbed:

@@ -12,26 +12,13 @@ import pytest
 
 from tests.deadletters.running import POISON
 from tests.failures.doomed import LETTER_POINTS
-from tests.failures.kills import quiet
 from tests.failures.letter_kills import killed, letters_in
 from tests.failures.oracle import Quiet
 from tests.failures.running import Disturbed, eventually
-from tests.failures.workload import Message, Workload, workload
+from tests.failures.workload import Message, Workload
 from tests.services.kafka import KafkaBroker
 
 pytestmark = pytest.mark.service
-
-SEED = 5
-
-
-@pytest.fixture(scope="module")
-def load() -> Workload:
-    return workload(SEED, plays=10)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(kafka_broker: KafkaBroker, load: Workload, tmp_path_factory: pytest.TempPathFactory) -> Quiet:
-    return quiet(kafka_broker, tmp_path_factory.mktemp("quiet"), load)
 
 
 @pytest.fixture
@@ -56,18 +43,18 @@ def dlq(disturbed: Disturbed, *words: str) -> tuple[int, list[dict[str, Any]], s
 
 
 def test_processes_that_die_between_letter_and_commit_lose_neither(
-    kafka_broker: KafkaBroker, tmp_path: Path, load: Workload, undisturbed: Quiet
+    kafka_broker: KafkaBroker, tmp_path: Path, plays: Workload, undisturbed: Quiet
 ) -> None:
-    found = killed(kafka_broker, tmp_path, load, [(point, nth) for nth, point in enumerate(LETTER_POINTS, start=1)])
+    found = killed(kafka_broker, tmp_path, plays, [(point, nth) for nth, point in enumerate(LETTER_POINTS, start=1)])
     assert found.deaths >= 3
     assert found.quiet == undisturbed
     assert found.wrong == ""
 
 
 def test_what_a_defect_keeps_the_engine_from_taking_in_is_kept(
-    disturbed: Disturbed, dead_topic: str, load: Workload
+    disturbed: Disturbed, dead_topic: str, plays: Workload
 ) -> None:
-    values = [message.value for message in load.messages[:3]]
+    values = [message.value for message in plays.messages[:3]]
     disturbed.produce([Message(0.0, 0, value) for value in values])
     disturbed.daemon.start("tests.failures.afflicted", "defective_engine")
     eventually(lambda: letters_in(disturbed.broker, dead_topic), disturbed.state)
@@ -93,11 +80,11 @@ def test_what_a_wrong_setting_made_of_good_messages_is_given_back_and_scored(
     kafka_broker: KafkaBroker,
     dead_topic: str,
     tmp_path: Path,
-    load: Workload,
+    plays: Workload,
     undisturbed: Quiet,
 ) -> None:
     disturbed = Disturbed(kafka_broker, tmp_path, dead_letters={"topic": dead_topic, "max_run": 1000, "max_ratio": 1.0})
-    disturbed.produce(load.messages)
+    disturbed.produce(plays.messages)
     set_encoding(disturbed, "otlp_json")
     disturbed.daemon.start()
     eventually(disturbed.done, disturbed.state)
@@ -106,17 +93,17 @@ def test_what_a_wrong_setting_made_of_good_messages_is_given_back_and_scored(
 
     code, listed, said = dlq(disturbed, "inspect", "--limit", "3")
     assert (code, len(listed)) == (0, 3)
-    assert f"3 of {len(load.messages)} dead letters shown" in said
+    assert f"3 of {len(plays.messages)} dead letters shown" in said
     assert not {"key", "value"} & listed[0].keys()
     assert not listed[0]["replayed"]
-    count = {"cause": "malformed", "fate": "replayed", "letters": len(load.messages)}
+    count = {"cause": "malformed", "fate": "replayed", "letters": len(plays.messages)}
     assert dlq(disturbed, "replay", "--dry-run")[:2] == (0, [{**count, "dry_run": True}])
     assert dlq(disturbed, "replay", "--cause", "too_large")[:2] == (0, [])
     assert dlq(disturbed, "replay")[:2] == (0, [{**count, "dry_run": False}])
     assert dlq(disturbed, "replay")[:2] == (0, [])
     assert {letter["replayed"] for letter in dlq(disturbed, "inspect")[1]} == {True}
     assert disturbed.finish() == undisturbed
-    assert len(letters_in(kafka_broker, dead_topic)) == len(load.messages)
+    assert len(letters_in(kafka_broker, dead_topic)) == len(plays.messages)
 
 
 def set_encoding(disturbed: Disturbed, encoding: str) -> None:

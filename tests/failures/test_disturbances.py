@@ -2,10 +2,11 @@
 
 import random
 import signal
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -21,18 +22,10 @@ pytestmark = pytest.mark.service
 SEED = 3
 
 
-@pytest.fixture(scope="module")
 def halves(plays: Workload) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """In the middle of several conversations."""
     middle = len(plays.messages) // 2
     return plays.messages[:middle], plays.messages[middle:]
-
-
-@pytest.fixture
-def disturbed(kafka_broker: KafkaBroker, tmp_path: Path) -> Iterator[Disturbed]:
-    one = Disturbed(kafka_broker, tmp_path)
-    yield one
-    one.close()
 
 
 def has_read(disturbed: Disturbed, messages: int) -> None:
@@ -41,102 +34,118 @@ def has_read(disturbed: Disturbed, messages: int) -> None:
     eventually(lambda: wanted in disturbed.daemon.scrape(), disturbed.state)
 
 
-def test_a_broker_that_goes_and_comes_back(
-    own_kafka_broker: KafkaBroker,
-    tmp_path: Path,
-    halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: Quiet,
-) -> None:
-    own_kafka_broker.start()
-    disturbed = Disturbed(own_kafka_broker, tmp_path)
-    try:
-        disturbed.daemon.start()
-        disturbed.produce(halves[0])
-        has_read(disturbed, len(halves[0]))
-        own_kafka_broker.stop()
-        own_kafka_broker.start()
-        disturbed.produce(halves[1])
-        assert disturbed.finish() == undisturbed
-    finally:
-        disturbed.close()
-
-
-def test_every_message_twice_and_out_of_order(disturbed: Disturbed, plays: Workload, undisturbed: Quiet) -> None:
+def every_message_twice_and_out_of_order(disturbed: Disturbed, plays: Workload) -> Quiet:
     chance = random.Random(SEED)
     twice = [replace(message, at=message.at + chance.uniform(0, 2)) for message in (*plays.messages, *plays.messages)]
     disturbed.produce(sorted(twice, key=lambda message: message.at))
-    assert disturbed.finish() == undisturbed
+    return disturbed.finish()
 
 
-def test_sigterm_in_the_middle_of_everything(
-    disturbed: Disturbed,
-    halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: Quiet,
-) -> None:
-    disturbed.produce(halves[0])
+def sigterm_in_the_middle_of_everything(disturbed: Disturbed, plays: Workload) -> Quiet:
+    first, second = halves(plays)
+    disturbed.produce(first)
     disturbed.daemon.start()
     eventually(lambda: "aem_monitor_received_batches_total" in disturbed.daemon.scrape(), disturbed.state)
     assert disturbed.daemon.stop() == 0
     disturbed.daemon.start()
-    disturbed.produce(halves[1])
+    disturbed.produce(second)
     assert disturbed.daemon.stop() == 0
-    assert disturbed.finish() == undisturbed
+    return disturbed.finish()
 
 
-def test_a_topic_that_gets_more_partitions(
-    kafka_broker: KafkaBroker, disturbed: Disturbed, plays: Workload, undisturbed: Quiet
-) -> None:
+def a_topic_that_gets_more_partitions(disturbed: Disturbed, plays: Workload) -> Quiet:
     disturbed.daemon.start()
     old = [message for message in plays.messages if message.partition < 2]
     disturbed.produce(old)
     has_read(disturbed, len(old))
     disturbed.add_partitions(5)
     disturbed.produce([replace(message, partition=4) for message in plays.messages if message.partition == 2])
-    assert disturbed.finish() == undisturbed
+    return disturbed.finish()
 
 
-def test_a_wall_clock_that_jumps(
-    disturbed: Disturbed,
-    halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: Quiet,
-) -> None:
+def a_wall_clock_that_jumps(disturbed: Disturbed, plays: Workload) -> Quiet:
+    first, second = halves(plays)
     disturbed.daemon.start("tests.failures.afflicted", "jumping_clock")
-    disturbed.produce(halves[0])
-    has_read(disturbed, len(halves[0]))
+    disturbed.produce(first)
+    has_read(disturbed, len(first))
     disturbed.daemon.signal(signal.SIGUSR1)
-    time.sleep(1.0)
-    disturbed.produce(halves[1])
-    has_read(disturbed, sum(map(len, halves)))
+    eventually(lambda: "The wall clock jumped by +3600" in disturbed.daemon.log, disturbed.state)
+    disturbed.produce(second)
+    has_read(disturbed, len(plays.messages))
     disturbed.daemon.signal(signal.SIGUSR1)
-    assert disturbed.finish() == undisturbed
-    assert "The wall clock jumped by +3600" in disturbed.daemon.log
+    found = disturbed.finish()
     assert "The wall clock jumped by -7200" in disturbed.daemon.log
+    return found
 
 
-def test_a_disk_that_is_full_for_a_while(
-    disturbed: Disturbed,
-    halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: Quiet,
-) -> None:
+def a_disk_that_is_full_for_a_while(disturbed: Disturbed, plays: Workload) -> Quiet:
+    first, second = halves(plays)
     daemon = disturbed.daemon
     daemon.start("tests.failures.afflicted", "full_disk")
-    disturbed.produce(halves[0])
-    has_read(disturbed, len(halves[0]))
+    disturbed.produce(first)
+    has_read(disturbed, len(first))
     daemon.signal(signal.SIGUSR1)
-    disturbed.produce(halves[1])
+    disturbed.produce(second)
     eventually(lambda: daemon.get("/-/ready") == 503, disturbed.state)
     assert 'aem_monitor_store_errors_total{reason="full"}' in daemon.scrape()
     daemon.signal(signal.SIGUSR1)
     eventually(lambda: daemon.get("/-/ready") == 200, disturbed.state)
-    assert disturbed.finish() == undisturbed
+    return disturbed.finish()
+
+
+ALONE: Final = (
+    every_message_twice_and_out_of_order,
+    sigterm_in_the_middle_of_everything,
+    a_topic_that_gets_more_partitions,
+    a_wall_clock_that_jumps,
+    a_disk_that_is_full_for_a_while,
+)
+
+
+@pytest.fixture(scope="module")
+def found(
+    kafka_broker: KafkaBroker, plays: Workload, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[Quiet]]]:
+    """What each of them leaves, three at a time."""
+
+    def play(scenario: Callable[[Disturbed, Workload], Quiet]) -> Quiet:
+        disturbed = Disturbed(kafka_broker, tmp_path_factory.mktemp(scenario.__name__))
+        try:
+            return scenario(disturbed, plays)
+        finally:
+            disturbed.close()
+
+    with ThreadPoolExecutor(3) as pool:
+        yield {scenario.__name__: pool.submit(play, scenario) for scenario in ALONE}
+
+
+@pytest.mark.parametrize("name", [scenario.__name__ for scenario in ALONE])
+def test_a_daemon_is_not_changed_by(name: str, found: dict[str, Future[Quiet]], undisturbed: Quiet) -> None:
+    assert found[name].result() == undisturbed
+
+
+def test_a_broker_that_goes_and_comes_back(
+    own_kafka_broker: KafkaBroker, tmp_path: Path, plays: Workload, undisturbed: Quiet
+) -> None:
+    first, second = halves(plays)
+    own_kafka_broker.start()
+    disturbed = Disturbed(own_kafka_broker, tmp_path)
+    try:
+        disturbed.daemon.start()
+        disturbed.produce(first)
+        has_read(disturbed, len(first))
+        own_kafka_broker.stop()
+        own_kafka_broker.start()
+        disturbed.produce(second)
+        assert disturbed.finish() == undisturbed
+    finally:
+        disturbed.close()
 
 
 def test_a_postgresql_that_crashes_and_comes_back(
-    kafka_broker: KafkaBroker,
-    tmp_path: Path,
-    halves: tuple[tuple[Message, ...], tuple[Message, ...]],
-    undisturbed: Quiet,
+    kafka_broker: KafkaBroker, tmp_path: Path, plays: Workload, undisturbed: Quiet
 ) -> None:
+    first, second = halves(plays)
     try:
         server = PostgresqlServer()
     except ServiceUnavailableError as error:
@@ -145,10 +154,10 @@ def test_a_postgresql_that_crashes_and_comes_back(
         with server.database() as url:
             disturbed = Disturbed(kafka_broker, tmp_path, url)
             disturbed.daemon.start()
-            disturbed.produce(halves[0])
-            has_read(disturbed, len(halves[0]))
+            disturbed.produce(first)
+            has_read(disturbed, len(first))
             server.kill()
-            disturbed.produce(halves[1])
+            disturbed.produce(second)
             eventually(lambda: disturbed.daemon.get("/-/ready") == 503, disturbed.state)
             server.start()
             try:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 from tests.services.alertmanager import amtool as locate_amtool
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 for _number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
+
+# How long an example takes, or the making of one, says how busy the machine is; no test is about that.
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
 
 StartPrometheus = Callable[[Sequence[Mapping[str, Any]]], PrometheusServer]
 

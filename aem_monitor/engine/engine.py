@@ -25,6 +25,7 @@ from aem_monitor.engine.timing import Moment, Timing
 from aem_monitor.engine.watermark import Watermark
 from aem_monitor.errors import StoreError
 from aem_monitor.ingest.batch import (
+    JOURNAL,
     Batch,
     EngineInput,
     Partition,
@@ -39,6 +40,7 @@ _LOG = logging.getLogger(__name__)
 
 _STORE_RETRY_SECONDS: Final = 1.0
 _FORGET_SENDERS_SECONDS: Final = 3600.0
+_NAMED_TRACES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,19 @@ class Engine:
             self._gave_up("conversation", set(cell.traces))
 
     def _gave_up(self, step: str, trace_ids: Collection[str]) -> None:
-        _LOG.exception("%d traces were given up because of a defect; please report it", len(trace_ids))
+        held = self._held.offsets.held_from(trace_ids)
+        # They are no dead letters, but can be read there again while retention lasts.
+        places = [
+            f"{topic}/{number} from offset {offset} on"
+            for (topic, number), offset in sorted(held.items())
+            if topic != JOURNAL
+        ]
+        _LOG.exception(
+            "%d traces were given up because of a defect; please report it. They are %s; their messages: %s",
+            len(trace_ids),
+            ", ".join(sorted(trace_ids)[:_NAMED_TRACES]),
+            ", ".join(places) or "sent over OTLP",
+        )
         self._metrics.counter("aem_monitor_engine_errors_total", step=step).inc()
         self._held.finish(trace_ids, "other")
 

@@ -95,6 +95,15 @@ class OffsetTracker:
         """The partitions that the trace holds."""
         return self._of_trace.get(trace_id, ())
 
+    def held_from(self, trace_ids: Iterable[str]) -> Mapping[Partition, int]:
+        """Per partition that these traces hold, the lowest offset that they need of it."""
+        lowest: dict[Partition, int] = {}
+        for trace_id in trace_ids:
+            for partition in self._of_trace.get(trace_id, ()):
+                offset = self._held[partition][trace_id]
+                lowest[partition] = min(lowest.get(partition, offset), offset)
+        return lowest
+
     @property
     def positions(self) -> Mapping[Partition, int]:
         """Per Kafka partition the offset that was last released: all below it is done.

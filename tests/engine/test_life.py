@@ -338,7 +338,9 @@ def test_dialogs_that_begin_alike_are_told_apart_by_what_comes_later() -> None:
     assert [result.dialog for result in bench.results()] == ["sell"]
 
 
-def test_a_defect_in_one_conversation_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_in_one_conversation_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     bench = Bench()
     real = type(bench.pipeline).recognise
 
@@ -354,9 +356,14 @@ def test_a_defect_in_one_conversation_does_not_stop_the_others(monkeypatch: pyte
     assert [result.conversation_id for result in bench.results()] == ["sound"]
     assert bench.counter("aem_monitor_engine_errors_total", step="conversation") == 1
     assert bench.releasable() == {0: 3}
+    (said,) = [record.getMessage() for record in caplog.records if "given up" in record.getMessage()]
+    assert play("broken")[0].trace_id in said
+    assert "their messages: otlp_spans/0 from offset 1 on" in said
 
 
-def test_a_defect_in_reading_one_trace_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_in_reading_one_trace_does_not_stop_the_others(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     bench = Bench()
     real = type(bench.pipeline).read
     broken = exchange(HELLO, "broken", 3)
@@ -371,6 +378,7 @@ def test_a_defect_in_reading_one_trace_does_not_stop_the_others(monkeypatch: pyt
     bench.finish()
     assert len(bench.results()) == 1
     assert bench.counter("aem_monitor_engine_errors_total", step="trace") == 1
+    assert f"They are {broken[0].trace_id}; their messages: sent over OTLP" in caplog.text
 
 
 def test_figures_are_a_snapshot_of_the_last_tick() -> None:

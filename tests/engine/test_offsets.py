@@ -37,6 +37,14 @@ def test_a_trace_holds_its_first_message() -> None:
     assert not offsets.holds("a")
 
 
+def test_where_the_messages_of_traces_begin() -> None:
+    offsets = OffsetTracker()
+    for trace, offset, partition in (("a", 4, 0), ("a", 7, 0), ("b", 2, 0), ("b", 9, 1), ("c", 1, 0)):
+        offsets.hold(trace, at(offset, partition))
+    assert offsets.held_from(["a", "never held"]) == {("t", 0): 4}
+    assert offsets.held_from(["a", "b"]) == {("t", 0): 2, ("t", 1): 9}
+
+
 def test_what_is_abandoned_is_never_released() -> None:
     offsets = OffsetTracker()
     offsets.abandon(at(2))

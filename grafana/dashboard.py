@@ -90,8 +90,29 @@ def runbook(page: str) -> str:
 
 
 def failed_runs(filters: str = "") -> str:
-    """The address that lists failed runs, each with its turns; ``filters`` are further parameters."""
-    return f"${{monitor_url:raw}}/api/v1/runs?result=fail{filters}"
+    """The page that lists failed runs of reviewed dialogs, which panels count; ``filters`` are further parameters."""
+    return f"${{monitor_url:raw}}/runs?result=fail&draft=false{filters}"
+
+
+def releases_compared() -> str:
+    """The page with baseline and candidate side by side, for dashboards that have both as variables."""
+    return "${monitor_url:raw}/releases?baseline=${baseline:percentencode}&candidate=${candidate:percentencode}"
+
+
+def links_of_dialogs(title: str, filters: str = "") -> list[Json]:
+    """Links of a cell that holds the name of a dialog: its page, and its failed runs under ``title``."""
+    return [
+        {
+            "title": "${__value.raw}: its runs in a row",
+            "url": "${monitor_url:raw}/dialogs/${__value.raw:percentencode}",
+            "targetBlank": True,
+        },
+        {
+            "title": title,
+            "url": failed_runs(f"{filters}&dialog=${{__value.raw:percentencode}}"),
+            "targetBlank": True,
+        },
+    ]
 
 
 _BUILT_IN: Final[Json] = {
@@ -122,7 +143,7 @@ _LINKS: Final[tuple[Json, ...]] = (
         "title": "Failed runs",
         "tags": [],
         "url": failed_runs(),
-        "tooltip": "Newest failed runs: per turn expected against got, field, root causes and what hangs from them",
+        "tooltip": "Newest failed runs, each with its error map: what broke by itself and what hangs from it",
         "asDropdown": False,
         "includeVars": False,
         "keepTime": False,

@@ -10,6 +10,7 @@ from grafana.dashboard import (
     Dashboard,
     Row,
     failed_runs,
+    links_of_dialogs,
     runbook,
 )
 from grafana.dashboard import WINDOW as WINDOW_VARIABLE
@@ -182,13 +183,7 @@ def _freshness() -> tuple[Panel, ...]:
                 override("success rate", unit="percentunit"),
                 override(
                     "dialog",
-                    links=[
-                        {
-                            "title": "Failed runs of ${__value.raw}",
-                            "url": failed_runs("&dialog=${__value.raw:percentencode}"),
-                            "targetBlank": True,
-                        }
-                    ],
+                    links=links_of_dialogs("Failed runs of ${__value.raw}"),
                 ),
             ],
             sort=("last run ago", True),

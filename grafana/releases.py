@@ -13,6 +13,8 @@ from grafana.dashboard import (
     Dashboard,
     Row,
     failed_runs,
+    links_of_dialogs,
+    releases_compared,
     runbook,
 )
 from grafana.overview import SUCCESS
@@ -84,7 +86,9 @@ def _verdict() -> tuple[Panel, ...]:
             colors=_CHANGE,
             width=8,
             height=5,
-        ).linked("Runbook", runbook("AemReleaseRegression")),
+        )
+        .linked("Side by side, dialog by dialog", releases_compared())
+        .linked("Runbook", runbook("AemReleaseRegression")),
         table(
             "Releases",
             "All selected releases in the time shown. The bounds are those of the 95 % interval (Wilson) of the turn "
@@ -211,15 +215,9 @@ def _dialogs() -> tuple[Panel, ...]:
                 ),
                 override(
                     "dialog",
-                    links=[
-                        {
-                            "title": "Failed runs of ${__value.raw} under the candidate",
-                            "url": failed_runs(
-                                "&release=${candidate:percentencode}&dialog=${__value.raw:percentencode}"
-                            ),
-                            "targetBlank": True,
-                        }
-                    ],
+                    links=links_of_dialogs(
+                        "Failed runs of ${__value.raw} under the candidate", "&release=${candidate:percentencode}"
+                    ),
                 ),
             ],
             sort=("change", False),

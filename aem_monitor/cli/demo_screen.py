@@ -116,8 +116,9 @@ def staying_up(monitor: Monitor, stream: TextIO) -> None:
     """How to go on, and how to end."""
     stream.write("\n")
     _paragraph(
-        f"Every verdict with its evidence: {monitor.runs_url}. For your own agent: aem-monitor run --config FILE "
-        "(README.md). The demo stays up; Ctrl-C ends it and removes what it wrote.",
+        f"Every run with its error map, to be opened in a browser: {monitor.pages_url} and the same as JSON: "
+        f"{monitor.runs_url} For your own agent: aem-monitor run --config FILE (README.md). The demo stays up; Ctrl-C "
+        "ends it and removes what it wrote.",
         stream,
     )
 

@@ -34,6 +34,7 @@ class Monitor:
         self._daemon = daemon
         self.default_port_taken = default_port_taken
         self.metrics_url = f"{daemon.metrics_listener.url}/metrics"
+        self.pages_url = f"{daemon.admin_listener.url}/"
         self.runs_url = f"{daemon.admin_listener.url}/api/v1/runs"
         host, port = next(source.address for source in daemon.sources if isinstance(source, OtlpHttpSource))
         self.traces_url = f"http://{host}:{port}/v1/traces"

@@ -122,6 +122,9 @@ def test_it_stays_up_until_interrupted_and_leaves_nothing_behind(tmp_path: Path)
         runs = re.findall(r"http://127\.0\.0\.1:\d+/api/v1/runs", shown)[-1]
         with urllib.request.urlopen(metrics, timeout=10) as answer:
             assert b"aem_runs_total{" in answer.read()
+        pages = re.findall(r"http://127\.0\.0\.1:\d+/(?= )", shown)[-1]
+        with urllib.request.urlopen(pages, timeout=10) as answer:
+            assert "<h1>Overview</h1>" in answer.read().decode()
         with urllib.request.urlopen(runs, timeout=10) as answer:
             served = orjson.loads(answer.read())["runs"]
         assert {run["conversation_id"] for run in served} == {

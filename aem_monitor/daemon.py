@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, ProcessCollector
 
 from aem_monitor.build import build_pipeline, build_prefilter, build_registry
 from aem_monitor.config.load import load_config, require_golden
+from aem_monitor.config.notifying import alerting
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import (
     assembly_settings,
@@ -102,6 +103,7 @@ class Daemon:
         self.metrics.add_collector("process", ProcessCollector(registry=None))
         self.store = Store(config.store.url, replica, keeping(config))
         self._feeds = Feeds(sinks(config), self.store, self.metrics)
+        self._alerting = alerting(config, self.store, self.metrics)
         self._correlations, self._expected = Correlations(self.store), Expected()
         self._expert = build_expert(config.experts)
         answers, self._experts = self._ask_experts(config)
@@ -185,6 +187,9 @@ class Daemon:
             undo.callback(self.worker.stop, 5.0)
             self._feeds.start()
             undo.callback(self._feeds.stop, 1.0)
+            if self._alerting is not None:
+                self._alerting.start()
+                undo.callback(self._alerting.stop, 1.0)
             if self._journalling is not None:
                 self._journalling.open()
                 undo.callback(self._journalling.close, 1.0)
@@ -233,6 +238,8 @@ class Daemon:
         self.admin_listener.stop(1.0)
         self.metrics_listener.stop(1.0)
         self._feeds.stop(left())
+        if self._alerting is not None:
+            self._alerting.stop(left())
         if drained:
             self.store.close()
         _LOG.info("Stopped; runs made final while draining: %d", self._recorder.finals - finals)

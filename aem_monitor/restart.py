@@ -7,7 +7,7 @@ from aem_monitor.config.root import Config
 from aem_monitor.config.settings import assembly_settings
 from aem_monitor.pipeline import Pipeline
 
-FIXED: Final = ("ingest", "conventions", "experts", "store", "sinks", "metrics", "admin", "web", "log")
+FIXED: Final = ("ingest", "conventions", "experts", "store", "sinks", "alerting", "metrics", "admin", "web", "log")
 """Sections that are read when the daemon starts."""
 
 LIVE: Final = frozenset({"store.retention"})

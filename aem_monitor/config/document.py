@@ -59,8 +59,8 @@ file, each fault with its line, or prints the configuration in force.
 - **Reload** (SIGHUP, or `POST /-/reload` on the admin listener) reads the file and the golden dialogs again and swaps
   both, or keeps both and says what was wrong. `golden`, `assembly`, `recognise`, `scoring`, `shutdown` and
   `store.retention` hold from then on. Changes of `ingest`, `conventions`, `experts`, `store.url`, `store.replica`,
-  `sinks`, `metrics`, `admin`, `web` and `log` need a restart, as do attributes in `assembly` and `recognise.where`
-  that were in neither at the start; the answer names those that differ from what runs.
+  `sinks`, `alerting`, `metrics`, `admin`, `web` and `log` need a restart, as do attributes in `assembly` and
+  `recognise.where` that were in neither at the start; the answer names those that differ from what runs.
 """
 
 

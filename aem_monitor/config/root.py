@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from aem_monitor.config.alerting import Alerting
 from aem_monitor.config.assembly import Assembly
 from aem_monitor.config.conventions import Conventions
 from aem_monitor.config.experts import Experts
@@ -159,6 +160,7 @@ class Config(Section):
     experts: Experts = Field(default_factory=Experts)
     store: Store = Field(default_factory=Store)
     sinks: Sinks = Field(default_factory=Sinks)
+    alerting: Alerting = Field(default_factory=Alerting)
     metrics: Metrics = Field(default_factory=Metrics)
     admin: Admin = Field(default_factory=Admin)
     web: Web = Field(default_factory=Web)

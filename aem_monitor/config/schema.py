@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
+from aem_monitor.config.alerting import Alertmanager, PagerDuty, Webhook
 from aem_monitor.config.conventions import Conventions, MappedSpans
 from aem_monitor.config.environment import section_of
 from aem_monitor.config.experts import Judge, Sentence
@@ -34,6 +35,12 @@ OTLP_SINK_DEFAULTS: Final[Mapping[str, Any]] = OtlpSink(endpoint="http://localho
 )
 """The same for the sinks, all of which are off by default."""
 
+PAGERDUTY_DEFAULTS: Final[Mapping[str, Any]] = PagerDuty(routing_key_file=Path("routing-key")).model_dump(mode="json")
+ALERTMANAGER_DEFAULTS: Final[Mapping[str, Any]] = Alertmanager(url="http://localhost:9093").model_dump(mode="json")
+_HOOK: Final = "https://receiver.example/hook"
+WEBHOOK_DEFAULTS: Final[Mapping[str, Any]] = {**Webhook(url=SecretStr(_HOOK)).model_dump(mode="json"), "url": _HOOK}
+"""The same for receivers of notifications, all of which are off by default."""
+
 MAPPING_DEFAULTS: Final[Mapping[str, Any]] = MappedSpans.model_validate(
     {"name": "name", "detect": {"scope": "scope"}}
 ).model_dump(mode="json")
@@ -46,6 +53,9 @@ OFF_BY_DEFAULT: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     JsonLines: JSON_LINES_DEFAULTS,
     KafkaSink: KAFKA_SINK_DEFAULTS,
     OtlpSink: OTLP_SINK_DEFAULTS,
+    PagerDuty: PAGERDUTY_DEFAULTS,
+    Alertmanager: ALERTMANAGER_DEFAULTS,
+    Webhook: WEBHOOK_DEFAULTS,
 }
 """Sections that are off until they are written, with what their keys default to then."""
 

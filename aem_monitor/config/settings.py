@@ -26,6 +26,7 @@ from aem_monitor.journal.settings import JournalSettings
 from aem_monitor.scoring.compose import composition
 from aem_monitor.scoring.thresholds import ReplyThresholds
 from aem_monitor.store.conversations import Keeping
+from aem_monitor.store.outbox import ALERTING
 from aem_monitor.store.redaction import Redaction
 
 _KINDS: Final[Mapping[str, SpanKind]] = {
@@ -144,7 +145,7 @@ def keeping(config: Config) -> Keeping:
         conversations=chosen.conversations.keep,
         max_bytes=chosen.conversations.max_bytes,
         redaction=Redaction.of(chosen.redact.fields, chosen.redact.patterns),
-        sinks=config.sinks.names,
+        sinks=config.sinks.names + ((ALERTING,) if config.alerting.enabled else ()),
     )
 
 

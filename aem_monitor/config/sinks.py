@@ -74,7 +74,7 @@ class OtlpSink(Section):
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> Self:
-        if not _is_url(self.endpoint):
+        if not is_url(self.endpoint):
             raise KeyFaultError(
                 "endpoint", "must be a whole URL without credentials: http://collector:4318/v1/logs, or https://..."
             )
@@ -91,7 +91,7 @@ class OtlpSink(Section):
         return self
 
 
-def _is_url(text: str) -> bool:
+def is_url(text: str) -> bool:
     """Whether requests can be sent there. Credentials in it would not be."""
     if not re.fullmatch(r"https?://[\x21-\x7e]+", text):
         return False

@@ -3,6 +3,7 @@
 from pydantic import Field, field_validator
 
 from aem_monitor.config.section import Section
+from aem_monitor.config.sinks import is_url
 from aem_monitor.links import TraceLink
 
 
@@ -14,6 +15,19 @@ class Web(Section):
         description="Address of a trace in your tracing backend, with `{trace_id}` and, if it is to be opened there, "
         "`{span_id}` in it: `https://jaeger.example/trace/{trace_id}?uiFind={span_id}`. Without it pages show the ids.",
     )
+
+    external_url: str | None = Field(
+        None,
+        description="Address at which people reach the admin listener, such as `https://aem-monitor.example`. "
+        "Notifications then link to the pages of runs.",
+    )
+
+    @field_validator("external_url")
+    @classmethod
+    def _is_a_url(cls, value: str | None) -> str | None:
+        if value is not None and not is_url(value):
+            raise ValueError("must be a whole URL without credentials: https://...")
+        return value
 
     @field_validator("trace_link")
     @classmethod

@@ -12,6 +12,8 @@ from enum import StrEnum
 from itertools import product
 from typing import Final
 
+from aem_monitor.alerting.faults import OBSERVED, RECEIVERS
+from aem_monitor.alerting.faults import RESULTS as NOTIFICATION_RESULTS
 from aem_monitor.conventions.tooldefinitions import Unread
 from aem_monitor.deadletters.causes import CAUSES as LETTER_CAUSES
 from aem_monitor.deadletters.causes import Bound, Kept
@@ -104,6 +106,7 @@ _SOURCE = Label("source", "input", ("otlp_http", "otlp_grpc", "kafka", "file"))
 _PARTITION = (Label("topic", "topic", limit=50), Label("partition", "partition", limit=1000))
 _RUN_RESULT = Label("result", "result of the run", RUN_RESULTS)
 _SINK = Label("sink", "sink, as in the configuration", SINKS)
+_RECEIVER = Label("receiver", "receiver of notifications, as in the configuration", RECEIVERS)
 
 INCOMPLETE_CAUSES: Final = ("unfinished", "partial")
 
@@ -594,6 +597,56 @@ _SELF: Final = (
         Kind.GAUGE,
         "When the oldest verdict that waits for a sink was stored; absent where none does.",
         (_SINK,),
+    ),
+    Metric(
+        "aem_monitor_alerting_lease_held",
+        Kind.GAUGE,
+        "Whether this replica decides on alerts (1); absent where alerting is off.",
+    ),
+    Metric(
+        "aem_monitor_alerting_open_incidents",
+        Kind.GAUGE,
+        "Incidents that are open; absent on replicas without the lease.",
+    ),
+    Metric(
+        "aem_monitor_alerting_runs_total",
+        Kind.COUNTER,
+        "Final runs that the detectors were told of, or never can be.",
+        (Label("result", "what became of them", OBSERVED),),
+    ),
+    Metric(
+        "aem_monitor_alerting_behind_runs",
+        Kind.GAUGE,
+        "Final runs that the detectors were not told of yet; absent on replicas without the lease.",
+    ),
+    Metric(
+        "aem_monitor_alerting_oldest_run_timestamp_seconds",
+        Kind.GAUGE,
+        "When the oldest of them was stored; absent where there is none.",
+    ),
+    Metric(
+        "aem_monitor_alerting_notifications_total",
+        Kind.COUNTER,
+        "Attempts to tell a receiver.",
+        (_RECEIVER, Label("result", "what became of it", NOTIFICATION_RESULTS)),
+    ),
+    Metric(
+        "aem_monitor_alerting_waiting_notifications",
+        Kind.GAUGE,
+        "Notifications that a receiver has not taken yet; absent on replicas without the lease.",
+        (_RECEIVER,),
+    ),
+    Metric(
+        "aem_monitor_alerting_oldest_notification_timestamp_seconds",
+        Kind.GAUGE,
+        "When what the oldest of them tells of happened; absent where none waits.",
+        (_RECEIVER,),
+    ),
+    Metric(
+        "aem_monitor_alerting_last_success_timestamp_seconds",
+        Kind.GAUGE,
+        "When a receiver took a notification last.",
+        (_RECEIVER,),
     ),
     Metric("aem_monitor_journal_bytes", Kind.GAUGE, "Bytes of OTLP requests in the journal."),
     Metric("aem_monitor_journal_segments", Kind.GAUGE, "Files of the journal."),

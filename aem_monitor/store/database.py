@@ -94,6 +94,35 @@ def in_memory(engine: Engine) -> bool:
     return isinstance(engine.pool, StaticPool)
 
 
+class DatabaseFile:
+    """The file of a SQLite database. A process that has it open does not notice when it is removed or replaced, and
+    goes on writing into what nobody will ever read."""
+
+    def __init__(self, engine: Engine) -> None:
+        """``engine``: connected; of another database there is nothing to check."""
+        is_file = engine.url.get_backend_name() == "sqlite" and not in_memory(engine)
+        self._path = Path(str(engine.url.database)) if is_file else None
+        self._identity = self._look()
+
+    def check(self, action: str) -> None:
+        """Raises ``StoreError`` (reason ``unavailable``) when it is not the file that was opened."""
+        if self._path is not None and self._look() != self._identity:
+            message = (
+                f"the store {self._path} could not {action}: the file was removed or replaced while it was in use; "
+                "restart aem-monitor, with a backup in its place where there is one: nothing is committed meanwhile"
+            )
+            raise StoreError(message, reason="unavailable")
+
+    def _look(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
+        try:
+            status = self._path.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+
 def store_error(action: str, engine: Engine, error: SQLAlchemyError) -> StoreError:
     """The error to raise for one of the driver; says what could not be done, where, and what to do."""
     reason = _reason(error)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from aem_monitor.errors import StoreError
 from aem_monitor.store import schema
-from aem_monitor.store.database import WRITE, connect, in_memory, store_error
+from aem_monitor.store.database import WRITE, DatabaseFile, connect, in_memory, store_error
 from aem_monitor.store.migrations import MIGRATIONS
 from aem_monitor.store.totals import TotalsWriter
 
@@ -27,6 +27,7 @@ class Transactions:
     def __init__(self, url: str, replica: str) -> None:
         """Open the database, create or migrate its tables."""
         self._engine = connect(url)
+        self._file = DatabaseFile(self._engine)
         self._totals = TotalsWriter(replica)
         # SQLite in memory is one connection, which only one thread may use at a time; writers always take turns.
         self._lock = threading.RLock()
@@ -70,6 +71,7 @@ class Transactions:
             try:
                 with self._engine.connect().execution_options(**{WRITE: True}) as connection, connection.begin():
                     yield connection
+                    self._file.check(action)
             except SQLAlchemyError as error:
                 self._totals.rolled_back()
                 raise store_error(action, self._engine, error) from error
@@ -95,3 +97,4 @@ class Transactions:
     def _check_open(self, action: str) -> None:
         if self._closed:
             raise StoreError(f"the store was closed and could not {action}", reason="closed")
+        self._file.check(action)

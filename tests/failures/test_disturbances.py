@@ -93,12 +93,27 @@ def a_disk_that_is_full_for_a_while(disturbed: Disturbed, plays: Workload) -> Qu
     return disturbed.finish()
 
 
+def a_database_file_that_is_taken_away_for_a_while(disturbed: Disturbed, plays: Workload) -> Quiet:
+    first, second = halves(plays)
+    daemon, path = disturbed.daemon, Path(disturbed.url.removeprefix("sqlite:///"))
+    daemon.start()
+    disturbed.produce(first)
+    has_read(disturbed, len(first))
+    elsewhere = path.rename(path.with_suffix(".elsewhere"))
+    disturbed.produce(second)
+    eventually(lambda: "removed or replaced" in daemon.problems(), disturbed.state)
+    elsewhere.rename(path)
+    eventually(lambda: daemon.get("/-/ready") == 200, disturbed.state)
+    return disturbed.finish()
+
+
 ALONE: Final = (
     every_message_twice_and_out_of_order,
     sigterm_in_the_middle_of_everything,
     a_topic_that_gets_more_partitions,
     a_wall_clock_that_jumps,
     a_disk_that_is_full_for_a_while,
+    a_database_file_that_is_taken_away_for_a_while,
 )
 
 

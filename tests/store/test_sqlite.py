@@ -175,6 +175,22 @@ def test_a_damaged_result_is_reported(url: str, path: Path) -> None:
         assert caught.value.reason == "corrupt"
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_is_taken_away_is_noticed_before_anything_is_lost(url: str, path: Path, replaced: bool) -> None:
+    with Store(url) as store:
+        store.record_final(run("run-1"), [], stored_at=100.0)
+        elsewhere = path.rename(path.with_name("elsewhere.db"))
+        if replaced:
+            path.write_bytes(elsewhere.read_bytes())
+        for use in (store.check, store.check_writing, lambda: store.record_final(run("run-2"), [], stored_at=101.0)):
+            with pytest.raises(StoreError, match="removed or replaced while it was in use") as caught:
+                use()
+            assert caught.value.reason == "unavailable"
+        elsewhere.rename(path)
+        assert store.record_final(run("run-2"), [], stored_at=102.0)
+        assert len(store.runs()) == 2
+
+
 def test_a_folder_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="check that the folder exists") as caught:
         Store(f"sqlite:///{tmp_path}/nowhere/store.db")

@@ -120,12 +120,15 @@ class Deciding:
             self._end(work, incident, event.at, event.why)
             return
         body = updated(incident.body, event)
-        if event.cause is not None:
+        if event.cause is None:
+            # That a root cause makes runs fail is no news; it is only kept.
+            work.put(replace(incident, body=body))
+        else:
             cause = event.signature._replace(
                 kind=Kind.ROOT_CAUSE_SPIKE, reason=event.cause.reason, tool=event.cause.tool
             )
             body["evidence"] = self._evidence(cause, result)
-        self._say(work, replace(incident, body=body), event.at)
+            self._say(work, replace(incident, body=body), event.at)
 
     def _begin(
         self, work: "_Work", signature: Signature, at: float, finding: Finding, result: RunResult | None = None

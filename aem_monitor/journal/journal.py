@@ -261,6 +261,12 @@ class Journal:
         segment = self._active
         if segment is None:
             return
+        if not segment.failed:
+            try:
+                segment.check_place()
+            except OSError as error:
+                self._failed(journal_error("be read again", self._folder.path, error))
+                return
         if now - segment.created_at >= SEAL_AFTER:
             with self._turn:
                 if self._active is segment:

@@ -75,6 +75,22 @@ class Segment:
         """Whether something was written that may not be on disk."""
         return self._synced < self.end
 
+    def check_place(self) -> None:
+        """Find out whether the file is still where it can be read again: one that was removed goes on taking writes.
+
+        Raises ``OSError``; then it takes nothing more.
+        """
+        if self._file is None:
+            return
+        try:
+            there, own = self.path.stat(), os.fstat(self._file)
+        except FileNotFoundError:
+            self.failed = True
+            raise
+        if not os.path.samestat(there, own):
+            self.failed = True
+            raise FileNotFoundError(errno.ENOENT, "the file was replaced", str(self.path))
+
     def sync(self, index: int) -> None:
         """Return when the record is on disk.
 

@@ -66,6 +66,30 @@ def test_a_full_disk_is_said_once_and_over_by_itself(
     assert len(book.restarted().read()) == 2
 
 
+def test_a_file_that_is_removed_while_it_is_written_is_noticed(book: Book) -> None:
+    book.write(b"first")
+    book.segments()[0].unlink()
+    book.keep()
+    assert book.count("errors", reason="unavailable") == 1
+    book.write(b"second")
+    book.keep()
+    assert book.count("errors", reason="unavailable") == 1
+    assert book.restarted().bodies() == [b"second"]
+
+
+def test_while_the_folder_is_gone_requests_are_refused(book: Book) -> None:
+    book.write(b"first")
+    elsewhere = book.path.rename(book.path.with_name("elsewhere"))
+    book.keep()
+    with pytest.raises(JournalError):
+        book.write(b"refused")
+    assert not recovers(book)
+    elsewhere.rename(book.path)
+    assert recovers(book)
+    book.write(b"second")
+    assert book.restarted().bodies() == [b"first", b"second"]
+
+
 def test_what_may_not_be_flushed_is_refused_and_the_next_goes_to_another_file(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:

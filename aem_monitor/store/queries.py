@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
-from aem_monitor.model.verdict import RunResult
+from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.store import schema
 from aem_monitor.store.codec import decode_result
 from aem_monitor.store.conversations import unpack
@@ -168,6 +168,12 @@ def load_conversations(connection: Connection, run_ids: Iterable[str]) -> dict[s
     return found
 
 
+def named(column: ColumnElement[str | None], value: str) -> ColumnElement[bool]:
+    """Whether a column has the name; ``unknown``, as the metrics call what spans do not carry, is met by nothing too."""
+    same = column == text_column(value)
+    return or_(same, column.is_(None)) if value == UNKNOWN else same
+
+
 def _with_turns(connection: Connection, rows: Sequence[Row[Any]]) -> list[StoredRun]:
     verdicts: dict[tuple[str, int, int], list[str]] = {}
     turns = schema.turns
@@ -188,7 +194,10 @@ def _with_turns(connection: Connection, rows: Sequence[Row[Any]]) -> list[Stored
 
 def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
     columns = schema.runs.c
-    for name in ("agent", "release", "model", "dialog", "outcome", "conversation_id", "conversation_key"):
+    for name, value in (("release", wanted.release), ("model", wanted.model)):
+        if value is not None:
+            yield named(columns[name], value)
+    for name in ("agent", "dialog", "outcome", "conversation_id", "conversation_key"):
         value = getattr(wanted, name)
         if value is not None:
             yield columns[name] == text_column(value)

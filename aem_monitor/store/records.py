@@ -35,7 +35,8 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs are wanted, newest first. None leaves a condition out.
+    """Which runs are wanted, newest first. None leaves a condition out; the release or model ``unknown`` is met by runs
+    whose spans carry none, as in the metrics.
 
     ``outcome`` is ``pass``, ``fail`` or ``undecided``. ``conversation_key`` is that of ``RunResult``, which a
     conversation without an id has too. ``since`` and ``until`` bound ``final_at`` (seconds, from inclusive, to

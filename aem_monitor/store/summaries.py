@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
 from aem_monitor.store import schema
+from aem_monitor.store.queries import named
 from aem_monitor.store.records import MAX_PAGE
 from aem_monitor.store.rows import text_column
 from aem_monitor.store.transactions import Transactions
@@ -128,7 +129,7 @@ class Summaries(Transactions):
 
     def dialogs_of_release(self, agent: str | None, release: str) -> list[DialogOfRelease]:
         """The runs of a release by dialog, those of one agent or of all."""
-        conditions = [*_reviewed(), _RUNS.release == text_column(release)]
+        conditions = [*_reviewed(), named(_RUNS.release, release)]
         if agent is not None:
             conditions.append(_RUNS.agent == text_column(agent))
         counted = select(_RUNS.dialog, *_counts()).where(*conditions).group_by(_RUNS.dialog).order_by(_RUNS.dialog)

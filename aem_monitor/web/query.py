@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from starlette.datastructures import QueryParams
 
 from aem_monitor.metrics.increments import run_outcome
-from aem_monitor.model.verdict import RunResult
+from aem_monitor.model.verdict import UNKNOWN, RunResult
 from aem_monitor.store import RunFilter
 
 T = TypeVar("T")
@@ -72,8 +72,8 @@ def matches(result: RunResult, wanted: RunFilter) -> bool:
     """Whether a run that is not stored as final meets a filter."""
     pairs = (
         (wanted.agent, result.agent),
-        (wanted.release, result.release),
-        (wanted.model, result.model),
+        (wanted.release, result.release or UNKNOWN),
+        (wanted.model, result.model or UNKNOWN),
         (wanted.dialog, result.dialog),
         (wanted.conversation_id, result.conversation_id),
         (wanted.draft, result.draft),

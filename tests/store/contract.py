@@ -10,9 +10,10 @@ import pytest
 
 from aem_monitor.errors import StoreError
 from aem_monitor.model.increment import Increment, Total
-from aem_monitor.model.verdict import NotScored
+from aem_monitor.model.verdict import FailureReason, NotScored
 from aem_monitor.store import RunFilter, Store
 from aem_monitor.store.records import LatencyOfRun
+from aem_monitor.store.summaries import DialogOfRelease, DialogTally, ReleaseTally, Tally
 from tests.playing import Call, conversation, exchange
 from tests.store.results import check, failing, review, run, turn
 
@@ -377,6 +378,48 @@ class StoreContract:
         assert store.retain(before=200.0) == 0
 
     # Filters and pages
+
+    def test_what_spans_do_not_carry_is_found_as_unknown(self, store: Store) -> None:
+        store.record_final(run("a", release=None), [], stored_at=1.0)
+        store.record_final(run("b", model=None, conversation_id=None), [], stored_at=2.0)
+        store.record_final(run("c", release="unknown"), [], stored_at=3.0)
+
+        def ids(wanted: RunFilter) -> list[str]:
+            return [stored.result.run_id for stored in store.runs(wanted)]
+
+        assert ids(RunFilter(release="unknown")) == ["c", "a"]
+        assert ids(RunFilter(model="unknown")) == ["b"]
+        assert ids(RunFilter(conversation_id="unknown")) == []
+
+    # Counts for pages
+
+    def test_runs_are_counted_once_in_their_latest_revision_over_all_replicas(self, store: Store, url: str) -> None:
+        store.record_final(run("a"), [], stored_at=10.0)
+        store.record_revision(run("a", failing(1), test_pass=False), "late_span", stored_at=90.0)
+        store.record_final(run("draft", draft=True, dialog_version=3), [], stored_at=15.0)
+        with Store(url, replica="b") as other:
+            other.record_final(run("b"), [], stored_at=20.0)
+            other.record_final(run("c", test_pass=None, release=None), [], stored_at=30.0)
+        assert store.release_tallies(0.0) == [
+            ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0),
+            ReleaseTally("reporting", "1.0.0", Tally(passed=1, failed=1), 10.0, 20.0),
+        ]
+        assert store.release_tallies(25.0) == [ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0)]
+        (dialog,) = store.dialog_tallies(0.0)
+        assert dialog == DialogTally("sales-report", Tally(1, 1, 1), 1, 3, 1_764_500_003.0)
+        assert [play.run_id for play in store.plays_of_dialog("sales-report", 3)] == ["c", "b", "draft"]
+
+    def test_the_dialogs_of_a_release_are_counted_with_the_reasons_of_failed_runs(self, store: Store) -> None:
+        wrong = {"test_pass": False, "root_cause": FailureReason.TOOL_MISMATCH}
+        store.record_final(run("a", **wrong), [], stored_at=1.0)
+        store.record_final(run("b", **wrong), [], stored_at=2.0)
+        store.record_final(run("c", test_pass=False), [], stored_at=3.0)
+        store.record_final(run("d", dialog="other", agent="another"), [], stored_at=4.0)
+        store.record_final(run("e", release="2.0.0"), [], stored_at=5.0)
+        counted = DialogOfRelease("sales-report", Tally(failed=3), (("tool_mismatch", 2),))
+        assert store.dialogs_of_release("reporting", "1.0.0") == [counted]
+        assert store.dialogs_of_release(None, "1.0.0") == [DialogOfRelease("other", Tally(passed=1), ()), counted]
+        assert store.dialogs_of_release("reporting", "3.0.0") == []
 
     def test_runs_are_filtered_by_what_they_are(self, store: Store) -> None:
         store.record_final(run("a"), [], stored_at=1.0)

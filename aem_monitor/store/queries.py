@@ -169,7 +169,7 @@ def load_conversations(connection: Connection, run_ids: Iterable[str]) -> dict[s
 
 
 def named(column: ColumnElement[str | None], value: str) -> ColumnElement[bool]:
-    """Whether a column has the name; ``unknown``, as the metrics call what spans do not carry, is met by nothing too."""
+    """Whether a column has the name; ``unknown``, as metrics call what spans do not carry, is met by nothing too."""
     same = column == text_column(value)
     return or_(same, column.is_(None)) if value == UNKNOWN else same
 

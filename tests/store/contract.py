@@ -397,17 +397,17 @@ class StoreContract:
         store.record_final(run("a"), [], stored_at=10.0)
         store.record_revision(run("a", failing(1), test_pass=False), "late_span", stored_at=90.0)
         store.record_final(run("draft", draft=True, dialog_version=3), [], stored_at=15.0)
-        with Store(url, replica="b") as other:
+        with self.second(url, store) as other:
             other.record_final(run("b"), [], stored_at=20.0)
             other.record_final(run("c", test_pass=None, release=None), [], stored_at=30.0)
-        assert store.release_tallies(0.0) == [
-            ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0),
-            ReleaseTally("reporting", "1.0.0", Tally(passed=1, failed=1), 10.0, 20.0),
-        ]
-        assert store.release_tallies(25.0) == [ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0)]
-        (dialog,) = store.dialog_tallies(0.0)
-        assert dialog == DialogTally("sales-report", Tally(1, 1, 1), 1, 3, 1_764_500_003.0)
-        assert [play.run_id for play in store.plays_of_dialog("sales-report", 3)] == ["c", "b", "draft"]
+            assert store.release_tallies(0.0) == [
+                ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0),
+                ReleaseTally("reporting", "1.0.0", Tally(passed=1, failed=1), 10.0, 20.0),
+            ]
+            assert store.release_tallies(25.0) == [ReleaseTally("reporting", None, Tally(undecided=1), 30.0, 30.0)]
+            (dialog,) = store.dialog_tallies(0.0)
+            assert dialog == DialogTally("sales-report", Tally(1, 1, 1), 1, 3, 1_764_500_003.0)
+            assert [play.run_id for play in store.plays_of_dialog("sales-report", 3)] == ["c", "b", "draft"]
 
     def test_the_dialogs_of_a_release_are_counted_with_the_reasons_of_failed_runs(self, store: Store) -> None:
         wrong = {"test_pass": False, "root_cause": FailureReason.TOOL_MISMATCH}

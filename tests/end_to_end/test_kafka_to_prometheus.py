@@ -47,8 +47,8 @@ class Topics:
                     "group_id": self.group,
                     "commit_interval": "200ms",
                     # A killed member holds its partitions until then.
-                    "session_timeout": "6s",
-                    "heartbeat_interval": "1s",
+                    "session_timeout": "1500ms",
+                    "heartbeat_interval": "300ms",
                     "topics": [
                         {"name": self.proto, "encoding": "otlp_proto"},
                         {"name": self.json, "encoding": "otlp_json"},

@@ -89,6 +89,7 @@ docs: $(RUN_STAMP)
 	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
 	text=$$($(BIN)/aem-monitor golden schema --cases) && printf '%s\n' "$$text" > deploy/schemas/golden-cases.schema.json
 	text=$$($(BIN)/python -m aem_monitor.sinks.schema) && printf '%s\n' "$$text" > deploy/schemas/verdict-line.schema.json
+	text=$$($(BIN)/python -m aem_monitor.alerting.schema) && printf '%s\n' "$$text" > deploy/schemas/notification.schema.json
 	$(BIN)/python -m grafana.build
 	text=$$($(BIN)/python -m grafana.document) && printf '%s\n' "$$text" > deploy/docs/dashboards.md
 

@@ -90,6 +90,29 @@ def change(about: About, seen: ReleaseSeen) -> dict[str, Any]:
     }
 
 
+def trial(about: About, at: float) -> dict[str, Any]:
+    """What shows that a receiver can be told; ``resolved`` ends it."""
+    return {
+        "event": "triggered",
+        "source": about.source,
+        "dedup_key": f"aem-test-{hashlib.sha256(about.source.encode()).hexdigest()}",
+        "number": 0,
+        "kind": "test",
+        "severity": "info",
+        "summary": f"{about.source}: a test of aem-monitor's notifications, resolved at once",
+        "agent": "none",
+        "release": "none",
+        "reason": None,
+        "tool": None,
+        "opened_at": _when(at),
+        "at": _when(at),
+        "finding": {"expected_rate": 0.0, "seen_rate": 0.0, "failed": 0, "runs": 0, "tools": {}},
+        "also": [],
+        "evidence": {"runs": 0, "cascades": 0, "examples": []},
+        "why": None,
+    }
+
+
 def name(text: str) -> str:
     """A name from spans that every receiver can take: bounded, on one line, and UTF-8."""
     whole = text.encode("utf-8", "replace").decode()

@@ -64,6 +64,10 @@ DAMAGE: Final = "aem_monitor_journal_damage_total"
 STORE: Final = "aem_monitor_store_errors_total"
 WAITS: Final = "aem_monitor_sink_oldest_timestamp_seconds"
 LOSS: Final = "aem_monitor_sink_lost_verdicts_total"
+HELD: Final = "aem_monitor_alerting_lease_held"
+RUN_WAITS: Final = "aem_monitor_alerting_oldest_run_timestamp_seconds"
+NOTE_WAITS: Final = "aem_monitor_alerting_oldest_notification_timestamp_seconds"
+NOTES: Final = "aem_monitor_alerting_notifications_total"
 RELOAD: Final = "aem_monitor_config_last_reload_successful"
 SCORER: Final = "aem_monitor_scorer_errors_total"
 ENGINE: Final = "aem_monitor_engine_errors_total"
@@ -234,6 +238,44 @@ CASES: Final = {
     ),
     "what a sink lost before a gap": Case(
         "AemMonitorSinkLoss", one(LOSS, GAP, sink="kafka", cause="too_large"), {"15m": [], "55m": []}
+    ),
+    "alerting that nobody decides": Case(
+        "AemMonitorAlertingFailing", one(HELD, gauge(1, 0)), {"25m": [], "32m": [], "40m": [JOB]}
+    ),
+    "alerting by another replica": Case(
+        "AemMonitorAlertingFailing",
+        {**one(HELD, gauge(1, 0)), **one(HELD, gauge(0, 1), instance="monitor-1")},
+        {"25m": [], "45m": []},
+    ),
+    "no built-in alerting": Case("AemMonitorAlertingFailing", one("up", gauge(1, 1)), {"25m": [], "45m": []}),
+    "runs that wait for detectors": Case(
+        "AemMonitorAlertingFailing",
+        {**one(HELD, gauge(1, 1)), **one(RUN_WAITS, values(Phase(30, absent=True), Phase(40, at=1800.0)))},
+        {"25m": [], "46m": [], "55m": [JOB]},
+    ),
+    "a receiver that takes nothing": Case(
+        "AemMonitorAlertingFailing",
+        {
+            **one(HELD, gauge(1, 1)),
+            **one(NOTE_WAITS, values(Phase(30, absent=True), Phase(40, at=1800.0)), receiver="pagerduty"),
+        },
+        {"25m": [], "46m": [], "55m": [{**JOB, "receiver": "pagerduty"}]},
+    ),
+    "a receiver that takes all at once": Case(
+        "AemMonitorAlertingFailing",
+        one(NOTE_WAITS, values(*(Phase(1, at=60.0 * minute) for minute in range(60))), receiver="webhook"),
+        {"20m": [], "55m": []},
+    ),
+    "a notification that is refused": Case(
+        "AemMonitorAlertingLoss",
+        one(NOTES, ONCE, receiver="pagerduty", result="rejected"),
+        {"20m": [], "40m": [{**JOB, "receiver": "pagerduty", "result": "rejected"}], "95m": []},
+    ),
+    "notifications that were tried again": Case(
+        "AemMonitorAlertingLoss", one(NOTES, ONCE, receiver="pagerduty", result="failed"), {"20m": [], "40m": []}
+    ),
+    "what was refused before a restart": Case(
+        "AemMonitorAlertingLoss", one(NOTES, REBORN, receiver="webhook", result="expired"), {"25m": [], "45m": []}
     ),
     "a failed reload": Case("AemMonitorReloadFailed", one(RELOAD, gauge(1, 0)), {"20m": [], "50m": [INSTANCE]}),
     "a scorer that fails on and on": Case(

@@ -6,6 +6,7 @@
 # make bench-faults   root causes and cascades of faults put into good dialogs (ARGS=DIRECTORY: dialogs of your own)
 # make bench-journal  what a request in the OTLP journal costs, as a ratio to bare writes and flushes to the same disk
 # make bench-alerts   how often the shipped alerts fire by chance, and how soon they find a fault
+# make bench-detector   how often built-in alerting pages by chance, and how soon it finds a fault (ARGS='--scale 0.1')
 # make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
 # make fault-loop   processes killed between a message and its offset, again and again (ARGS='--runs 20 --seed 1')
 # make soak   ten minutes of random faults on a real Kafka and PostgreSQL (ARGS='--minutes 10 --seed 1')
@@ -27,7 +28,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-journal bench-alerts \
-	fault-loop soak services lint format types docs clean
+	bench-detector fault-loop soak services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -59,6 +60,9 @@ bench-journal: $(DEV_STAMP)
 
 bench-alerts: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.alerts
+
+bench-detector: $(DEV_STAMP)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.detector $(ARGS)
 
 fault-loop: $(DEV_STAMP) services
 	@$(BIN)/python -m tests.failures.kills $(ARGS)

@@ -1,6 +1,5 @@
 """A daemon with its journal: what it took over OTLP outlives it."""
 
-import json
 import resource
 import stat
 from pathlib import Path
@@ -151,20 +150,5 @@ def test_a_store_in_memory_has_no_journal_of_its_own(tmp_path: Path) -> None:
         assert daemon.post(_one_body("c-memory")) == 200
         assert daemon.value("aem_monitor_journal_records_total") == 0
         assert {path.name for path in tmp_path.iterdir()} == {"aem-monitor.yaml", "daemon.log", "golden"}
-    finally:
-        daemon.close()
-
-
-def test_a_changed_journal_waits_for_a_restart(tmp_path: Path) -> None:
-    daemon = Running(tmp_path)
-    try:
-        daemon.start()
-        path = tmp_path / "aem-monitor.yaml"
-        document = json.loads(path.read_text())
-        document["ingest"]["otlp_journal"] = {"fsync": "off"}
-        path.write_text(json.dumps(document))
-        status, answer = daemon.reload()
-        assert status == 200
-        assert "ingest.otlp_journal" in answer["message"]
     finally:
         daemon.close()

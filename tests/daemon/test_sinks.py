@@ -128,18 +128,3 @@ def test_a_path_that_cannot_work_is_refused_at_the_start(tmp_path: Path, path: s
         assert "Traceback" not in daemon.log
     finally:
         daemon.close()
-
-
-def test_a_change_of_it_needs_a_restart(tmp_path: Path) -> None:
-    daemon = Running(tmp_path, sinks=SINKS)
-    try:
-        daemon.start()
-        config = tmp_path / "aem-monitor.yaml"
-        document = json.loads(config.read_text(encoding="utf-8"))
-        document["sinks"]["json_lines"]["max_files"] = 3
-        config.write_text(json.dumps(document), encoding="utf-8")
-        status, answer = daemon.reload()
-        assert status == 200
-        assert "sinks.json_lines" in answer["message"]
-    finally:
-        daemon.close()

@@ -1,0 +1,1 @@
+"""Is a candidate release worse than a baseline? Pure."""

@@ -1,0 +1,79 @@
+"""Whether the mean of bounded observations is above a value, looked at as often as one likes."""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from aem_monitor.sequential.shifts import Floats
+
+_STAKES: Final[Floats] = np.array([0.02, 0.04, 0.08, 0.12, 0.18, 0.26, 0.38, 0.55, 0.75, 0.95])
+"""Shares of the largest allowed bet: small ones find small differences, the largest one what is wholly broken."""
+
+_WEIGHTS: Final[Floats] = np.array([0.5 / 9] * 9 + [0.5])
+"""What is wholly broken should be found within few observations, where each factor of the evidence counts; of small
+differences the logarithm of a weight is a small share of what is needed."""
+
+_LOG_WEIGHTS: Final[Floats] = np.log(_WEIGHTS)
+
+
+def log_evidence_above(values: Floats, mean: float) -> Floats:
+    """Logarithms of the evidence, after each observation, that the mean is above ``mean``.
+
+    The wealth of bets against a mean of at most ``mean``, each with a fixed stake, averaged with weights. Without such
+    a mean it is a non-negative supermartingale that starts at 1, so that it ever exceeds 1/alpha with probability alpha
+    at most (Ville 1939; betting: Waudby-Smith and Ramdas 2024). Nothing is assumed of the distribution beyond its
+    bounds, and the means of the observations need not be equal, if none is above ``mean`` given those before.
+
+    Args:
+        values: observations in the order in which they came, each from -1 to 1, shape (observations,).
+        mean: above -1.
+
+    Returns:
+        Shape (observations,).
+    """
+    stakes = _STAKES / (1.0 + mean)
+    wealth = np.cumsum(np.log1p(stakes[None, :] * (values[:, None] - mean)), axis=0)
+    return np.asarray(np.logaddexp.reduce(wealth + _LOG_WEIGHTS, axis=1), dtype=np.float64)
+
+
+def more_needed(values: Floats, mean: float, log_threshold: float) -> int | None:
+    """How many more observations bring that evidence to a threshold, if those to come are as those seen on average;
+    None where they never do."""
+    if not len(values):
+        return None
+    stakes = _STAKES / (1.0 + mean)
+    growths = np.log1p(stakes[None, :] * (values[:, None] - mean)).mean(axis=0)
+    if growths.max() <= 0.0:
+        return None
+
+    def reached(more: int) -> bool:
+        logs = growths * (len(values) + more)
+        return bool(np.logaddexp.reduce(logs + _LOG_WEIGHTS) >= log_threshold)
+
+    # One bet alone gets there at last.
+    low, high = -1, math.ceil((log_threshold - float(_LOG_WEIGHTS.min())) / float(growths.max()))
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def interval(values: Floats, alpha: float) -> tuple[float, float]:
+    """The means that are not refuted: a confidence sequence, which misses the mean at any time with probability alpha
+    at most. In steps of 0.005, outwards; from -1 to 1 without observations."""
+    kinds, counts = np.unique(values, return_counts=True)
+    weights = counts.astype(np.float64)
+    grid = np.linspace(-0.995, 0.995, 399)
+    limit = math.log(2.0 / alpha)
+    above = _final(kinds, weights, grid) < limit
+    below = _final(-kinds, weights, -grid) < limit
+    lower = grid[above].min(initial=1.0) - 0.005
+    upper = grid[below].max(initial=-1.0) + 0.005
+    return float(round(lower, 3)), float(round(upper, 3))
+
+
+def _final(kinds: Floats, counts: Floats, means: Floats) -> Floats:
+    stakes = _STAKES[None, :, None] / (1.0 + means[:, None, None])
+    wealth = (np.log1p(stakes * (kinds[None, None, :] - means[:, None, None])) * counts).sum(axis=2)
+    return np.asarray(np.logaddexp.reduce(wealth + _LOG_WEIGHTS, axis=1), dtype=np.float64)

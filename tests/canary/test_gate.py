@@ -1,0 +1,126 @@
+"""The gate: what pairs of runs say."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from aem_monitor.canary.gate import Result, Rules, State, decide
+from aem_monitor.canary.pairs import Part, Played, pair
+from aem_monitor.errors import UsageError
+
+TOOL = Part("reason", "tool_mismatch")
+REPLY = Part("reason", "incomplete_response")
+
+
+def runs(pattern: str, dialog: str = "refund", part: Part = TOOL, latency: float = 1.0) -> list[Played]:
+    """A run a letter: ``.`` passes, ``x`` fails."""
+    return [
+        Played(dialog, f"{dialog}-{number}", True, latency=latency)
+        if letter == "."
+        else Played(dialog, f"{dialog}-{number}", False, part.name, frozenset({part}), latency)
+        for number, letter in enumerate(pattern)
+    ]
+
+
+def verdict(baseline: Sequence[Played], candidate: Sequence[Played], rules: Rules | None = None) -> Result:
+    return decide(pair(baseline, candidate), rules or Rules())
+
+
+def test_a_release_that_can_do_nothing_is_a_regression_within_twenty_conversations() -> None:
+    assert verdict(runs("." * 13 + "x" * 7), runs("x" * 20)).state is State.REGRESSION
+
+
+def test_a_release_that_is_as_good_passes() -> None:
+    result = verdict(runs("." * 100), runs("." * 100))
+    assert (result.state, result.difference.mean, result.more) == (State.PASS, 0.0, 0)
+
+
+def test_few_runs_are_not_enough_and_it_is_said_how_many_are() -> None:
+    result = verdict(runs("." * 10), runs("." * 10))
+    assert result.state is State.NOT_ENOUGH_EVIDENCE
+    assert result.more is not None
+    assert verdict(runs("." * (10 + result.more)), runs("." * (10 + result.more))).state is State.PASS
+
+
+def test_without_pairs_nothing_is_known() -> None:
+    result = verdict(runs("..."), runs("...", dialog="other"))
+    assert (result.state, result.pairs, result.more) == (State.NOT_ENOUGH_EVIDENCE, 0, None)
+    assert (result.difference.mean, result.difference.lower, result.difference.upper) == (None, -1.0, 1.0)
+
+
+def test_dialogs_gained_and_lost_at_an_equal_mean_are_named_with_their_reasons() -> None:
+    baseline = runs("." * 150, "a") + runs("x" * 150, "b", TOOL)
+    candidate = runs("x" * 150, "a", REPLY) + runs("." * 150, "b")
+    mixed = np.random.default_rng(1).permutation(300)
+    result = verdict([baseline[one] for one in mixed], [candidate[one] for one in mixed], Rules(tolerance=0.3))
+    assert result.state is State.PASS
+    assert (result.gained, result.lost) == ({"b": 1.0}, {"a": 1.0})
+    assert {(one.name, one.worse) for one in result.changes} == {
+        ("tool_mismatch", False),
+        ("incomplete_response", True),
+        ("a", True),
+        ("b", False),
+    }
+
+
+def test_one_failure_of_a_critical_dialog_is_no_regression_and_repeated_ones_are() -> None:
+    others = runs("." * 200)
+    rules = Rules(critical=frozenset({"pay"}))
+    once = verdict(others + runs("." * 15, "pay"), others + runs("." * 14 + "x", "pay"), rules)
+    often = verdict(others + runs("." * 15, "pay"), others + runs("x" * 15, "pay"), rules)
+    assert (once.state, once.critical) == (State.PASS, [])
+    assert (often.state, often.critical) == (State.REGRESSION, ["pay"])
+
+
+def test_plays_of_one_conversation_count_once() -> None:
+    candidate = [Played(one.dialog, "same", one.passed, one.reason, one.parts) for one in runs("x" * 40)]
+    result = verdict(runs("." * 40), candidate)
+    assert (result.pairs, result.independent, result.state) == (40, 1, State.NOT_ENOUGH_EVIDENCE)
+
+
+def test_a_reason_that_costs_nothing_is_no_regression() -> None:
+    assert verdict(runs("." * 100), runs("x" * 100), Rules(costs={"tool_mismatch": 0.0})).state is State.PASS
+
+
+def test_a_loss_within_the_margin_is_no_regression() -> None:
+    baseline, candidate = runs("." * 400), runs("....x" * 80)
+    assert verdict(baseline, candidate).state is State.REGRESSION
+    assert verdict(baseline, candidate, Rules(margin=0.3, tolerance=0.4)).state is State.PASS
+
+
+def test_a_slower_release_is_said_to_be() -> None:
+    changes = verdict(runs("." * 50), runs("." * 50, latency=2.0)).changes
+    assert [(one.area, one.worse) for one in changes] == [("latency", True)]
+
+
+def test_one_look_gives_mcnemars_exact_p() -> None:
+    result = decide(pair(runs("." * 10), runs("x" * 6 + "." * 4)), Rules(), fixed=True)
+    assert math.exp(-result.log_regression) == pytest.approx(2**-6)
+    assert result.state is State.REGRESSION
+
+
+def test_which_runs_meet_does_not_depend_on_how_they_ended() -> None:
+    paired = pair(runs("x.x", "a") + runs(".", "b"), runs("..", "a") + runs("..", "b"))
+    assert [(one.baseline.conversation, one.candidate.conversation) for one in paired.pairs] == [
+        ("a-0", "a-0"),
+        ("a-1", "a-1"),
+        ("b-0", "b-0"),
+    ]
+    assert (paired.baseline_alone, paired.candidate_alone) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"margin": 1.0}, "margin is 1"),
+        ({"margin": 0.2}, "tolerance is 0.1: give more than the margin"),
+        ({"alpha": 0.0}, "alpha is 0"),
+        ({"costs": {"tool_mismatch": 2.0}}, "the cost of tool_mismatch is 2"),
+        ({"latency": -1.0}, "latency is -1"),
+    ],
+)
+def test_rules_out_of_range_are_refused(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Rules(**wrong)  # type: ignore[arg-type]

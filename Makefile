@@ -8,6 +8,7 @@
 # make bench-alerts   how often the shipped alerts fire by chance, and how soon they find a fault
 # make bench-detector   how often built-in alerting pages by chance, and how soon it finds a fault (ARGS='--scale 0.1')
 # make bench-located  how near root causes lie to steps that people named, on hand-labelled runs (ARGS=--labels: each)
+# make bench-canary   how often the canary gate stops a good release, and how soon a worse one, beside an oracle
 # make fault-loop   processes killed between a message and its offset, again and again (ARGS='--runs 20 --seed 1')
 # make soak   ten minutes of random faults on a real Kafka and PostgreSQL (ARGS='--minutes 10 --seed 1')
 # make lint types docs clean
@@ -28,7 +29,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: help demo test bench bench-turn bench-values bench-faults bench-located bench-journal bench-alerts \
-	bench-detector fault-loop soak services lint format types docs clean
+	bench-detector bench-canary fault-loop soak services lint format types docs clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -63,6 +64,9 @@ bench-alerts: $(DEV_STAMP)
 
 bench-detector: $(DEV_STAMP)
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.benchmarks.detector $(ARGS)
+
+bench-canary: $(DEV_STAMP)
+	@$(BIN)/python -m tests.benchmarks.canary $(ARGS)
 
 fault-loop: $(DEV_STAMP) services
 	@$(BIN)/python -m tests.failures.kills $(ARGS)

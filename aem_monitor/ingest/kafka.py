@@ -266,11 +266,11 @@ class KafkaSource:
         rewound: frozenset[Partition] = frozenset()
         while (event := connection.events.take()) is not None:
             change = self._ownership.apply(event)
+            self._was_joined = self._was_joined or self._ownership.joined
+            self._apply(change)  # Before going back, which may fail: what the group took away is gone in any case.
             if change.rewound:
                 connection.rewind(change.rewound, _COMMIT)
                 rewound |= change.rewound
-            self._was_joined = self._was_joined or self._ownership.joined
-            self._apply(change)
             try:
                 self._losses.assigned(change.gained)
             except KafkaError as error:

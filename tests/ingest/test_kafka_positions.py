@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 from kafka import TopicPartition
+from kafka.errors import KafkaTimeoutError
 
 from aem_monitor.ingest.batch import Partition, PartitionsAssigned, PartitionsRevoked
 from aem_monitor.ingest.kafka import KafkaSource
@@ -87,3 +88,30 @@ def test_messages_fetched_from_a_position_that_is_not_valid_any_more_are_dropped
         PartitionsRevoked("kafka", (place,)),
         PartitionsAssigned("kafka", (place,)),
     ]
+
+
+class NowhereToGoBackTo(GenerationMissed):
+    """The brokers do not say what the group has committed."""
+
+    def rewind(self, partitions: Iterable[Partition], timeout: float) -> None:
+        raise KafkaTimeoutError
+
+
+def test_what_the_group_took_away_is_told_also_where_the_rest_cannot_be_read_again() -> None:
+    """Else the engine would keep it for good, and commit what another member reads."""
+    queue = Queue()
+    settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
+    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, lambda cause, number: None)
+    kept, taken = ("spans", 0), ("spans", 1)
+    source._apply(source._ownership.apply(Assigned(frozenset({kept, taken}), 1)))
+    with pytest.raises(KafkaTimeoutError):
+        source._turn(cast("KafkaConnection", NowhereToGoBackTo()))
+    source._apply(source._ownership.forget())
+    source._deliver(5.0)
+    assert queue.items == [
+        PartitionsAssigned("kafka", (kept, taken)),
+        PartitionsRevoked("kafka", (kept, taken)),
+        PartitionsAssigned("kafka", (kept,)),
+        PartitionsRevoked("kafka", (kept,)),
+    ]
+    assert source._progress.owned == frozenset()

@@ -17,7 +17,7 @@ _LONGEST_SUMMARY: Final = 1024
 _MOST_BYTES: Final = 500_000
 """PagerDuty takes 512 KB with everything."""
 
-_ALERT_NAMES: Final[Mapping[str, str]] = {
+ALERT_NAMES: Final[Mapping[str, str]] = {
     "root_cause_spike": "AemRootCauseSpike",
     "release_regression": "AemReleaseRegression",
     "drift": "AemReleaseDrift",
@@ -105,12 +105,14 @@ class Alertmanager:
         now = datetime.now(UTC).timestamp()
         ends = now if body["event"] == "resolved" else now + self._lasts
         labels = {
-            "alertname": _ALERT_NAMES.get(body["kind"], "AemTest"),
+            "alertname": ALERT_NAMES.get(body["kind"], "AemTest"),
             "severity": body["severity"],
             "component": "agent-quality",
             "agent": body["agent"],
             "release": body["release"],
             "reason": body["reason"] or "",
+            # Apart from the alert of a rule: Alertmanager would merge the two, and one would end the other.
+            "detector": "built-in",
             **self._labels,
         }
         examples = body["evidence"]["examples"]

@@ -43,6 +43,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("calibrate", "measure scores against human labels and choose thresholds", "aem_monitor.cli.calibrate"),
     Command("rescore", "judge stored conversations by other versions of their dialogs", "aem_monitor.cli.rescore"),
     Command("review", "decide what scoring was not sure of, and make cases of the answers", "aem_monitor.cli.review"),
+    Command("alerts", "list incidents of built-in alerting, and try its receivers", "aem_monitor.cli.alerts"),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

@@ -16,7 +16,7 @@ ROUTING_KEY: Final = re.compile(r"[A-Za-z0-9]{32}")
 """What an integration key of PagerDuty looks like."""
 
 _LABEL: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-_OWN_LABELS: Final = frozenset({"alertname", "severity", "component", "agent", "release", "reason"})
+_OWN_LABELS: Final = frozenset({"alertname", "severity", "component", "agent", "release", "reason", "detector"})
 _DEFAULTS: Final = Settings()
 _URL_FORM: Final = "must be a whole URL without credentials: https://..."
 

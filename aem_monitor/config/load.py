@@ -72,6 +72,9 @@ def _from_folder(config: Config, folder: Path) -> Config:
         sentence = experts.sentence.model_copy(update={"model": folder / experts.sentence.model})
         update["experts"] = experts.model_copy(update={"sentence": sentence})
     update["sinks"] = _sinks_from_folder(config.sinks, folder)
+    told = config.alerting.receivers
+    files = {name: _files_from_folder(getattr(told, name), folder) for name in told.names}
+    update["alerting"] = config.alerting.model_copy(update={"receivers": told.model_copy(update=files)})
     journal = config.ingest.otlp_journal
     if journal.path is not None:
         journal = journal.model_copy(update={"path": folder / journal.path})

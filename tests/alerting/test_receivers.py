@@ -131,6 +131,7 @@ def test_alertmanager_gets_labels_of_the_rules_for_prometheus(receiving: Receivi
         "agent": "reporting",
         "release": "1.0.0",
         "reason": "tool_mismatch",
+        "detector": "built-in",
         "job": "aem-monitor",
     }
     assert datetime.fromisoformat(alert["endsAt"]) > datetime.now(UTC)

@@ -11,6 +11,10 @@ from typing import Final
 
 import pytest
 
+from aem_monitor.alerting.http import Poster, Target
+from aem_monitor.alerting.notification import About, triggered
+from aem_monitor.alerting.observed import Finding, Kind, Signature
+from aem_monitor.alerting.receivers import ALERT_NAMES, Alertmanager
 from tests.alerts.promtool import load_yaml
 from tests.alerts.test_rules import ALERTING
 from tests.services.alertmanager import AlertmanagerServer
@@ -27,7 +31,8 @@ REPLICA: Final = {**JOB, "instance": "monitor-0"}
 
 def alert(name: str, labels: Mapping[str, str]) -> dict[str, str]:
     """All labels of an alert as its rule gives them."""
-    return {**ALERTING[name]["labels"], "alertname": name, **labels}
+    rule = ALERTING.get(name, {"labels": {"severity": "warning", "component": "agent-quality"}})
+    return {**rule["labels"], "alertname": name, **labels}
 
 
 def receiver(name: str) -> str:
@@ -58,7 +63,7 @@ def test_every_alert_is_routed_by_its_severity(name: str, amtool: Path) -> None:
 
 def test_every_name_in_the_configuration_is_an_alert() -> None:
     named = re.findall(r"\bAem\w+", CONFIGURATION.read_text(encoding="utf-8"))
-    assert set(named) <= set(ALERTING)
+    assert set(named) <= {*ALERTING, *ALERT_NAMES.values()}
 
 
 def test_pagerduty_is_told_the_severity_in_its_own_words() -> None:
@@ -223,6 +228,15 @@ MUTED: Final[dict[str, tuple[Sequence[tuple[str, Mapping[str, str]]], set[str]]]
         ],
         {"AemMonitorStalled", "AemMonitorLagHigh", "AemMonitorSinkBehind", "AemCanariesAbsent"},
     ),
+    "drift that built-in alerting found": (
+        [
+            ("AemRootCauseSpike", {**SPIKE, "release": "3.0.0"}),
+            ("AemReleaseDrift", {**RELEASE, "release": "3.0.0"}),
+            ("AemReleaseDrift", RELEASE),
+            ("AemTurnCorrectnessLow", RELEASE),
+        ],
+        {"AemReleaseDrift", "AemTurnCorrectnessLow"},
+    ),
     "no canary at all": (
         [("AemCanariesAbsent", JOB), ("AemCanaryStale", {**JOB, "dialog": "refund"})],
         {"AemCanaryStale"},
@@ -236,6 +250,30 @@ def test_a_cause_mutes_what_follows_from_it(
 ) -> None:
     firing(*(alert(name, labels) for name, labels in alerts))
     assert firing.muted() == muted
+
+
+def test_an_alert_of_a_rule_and_the_built_in_one_of_the_same_fault_are_one_incident(
+    firing: Firing, alertmanager: AlertmanagerServer
+) -> None:
+    spike = {**SPIKE, "job": "aem-monitor-twice"}
+    signature = Signature(Kind.ROOT_CAUSE_SPIKE, spike["agent"], spike["release"], spike["reason"], "reports")
+    finding = Finding(0.02, 0.75, 3, 4, 9.1, 8.5, {})
+    nothing: dict[str, object] = {"runs": 0, "cascades": 0, "examples": []}
+    body = triggered(About("tests"), signature, 1, time.time(), finding, nothing)
+    target = Target(f"http://127.0.0.1:{alertmanager.port}", "alerting.receivers.alertmanager")
+    built_in = Alertmanager(Poster(target), {"job": spike["job"]}, 300.0)
+
+    def incidents(alerts: int) -> list[tuple[str, dict[str, str], int]]:
+        deadline = time.monotonic() + 60.0
+        while sum(count for *_, count in firing.groups(spike["job"])) != alerts and time.monotonic() < deadline:
+            time.sleep(0.2)
+        return firing.groups(spike["job"])
+
+    built_in.send(body)
+    firing(alert("AemRootCauseSpike", spike))
+    assert incidents(2) == [("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 2)]
+    built_in.send({**body, "event": "resolved"})
+    assert incidents(1) == [("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 1)]
 
 
 def test_one_root_cause_is_one_incident(firing: Firing) -> None:

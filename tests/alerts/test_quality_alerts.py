@@ -41,6 +41,24 @@ class TestRootCauseSpike(Checks):
         at = {"47h": [], "49h": [MISMATCH], "51h": [MISMATCH], "87h": []}
         self.check("AemRootCauseSpike", play(NORMAL, SPIKE, after), at)
 
+    def test_a_model_that_is_rolled_back_resolves_it_although_the_day_remembers(self) -> None:
+        at = {"51h": [MISMATCH], "60h": [], "66h": [], "74h": []}
+        self.check("AemRootCauseSpike", play(NORMAL, SPIKE, replace(NORMAL, hours=24)), at)
+
+    def test_a_release_that_is_rolled_back_resolves_it_although_its_last_turns_were_bad(self) -> None:
+        old = play(NORMAL, Traffic(3, runs=0.0), replace(NORMAL, hours=24))
+        new = play(Traffic(48, absent=True), SPIKE, Traffic(24, runs=0.0), release="2.0.0")
+        at = {"50h": [{**NEW, "reason": "tool_mismatch"}], "55h": [], "62h": [], "74h": []}
+        self.check("AemRootCauseSpike", {**old, **new}, at)
+
+    def test_a_spike_that_goes_on_is_one_page_until_it_ends(self) -> None:
+        at = {f"{hour}h": [MISMATCH] for hour in range(49, 61)}
+        self.check("AemRootCauseSpike", play(NORMAL, replace(SPIKE, hours=12)), at)
+
+    def test_an_agent_that_does_not_run_has_not_been_rolled_back(self) -> None:
+        quiet = Traffic(6, runs=0.0)  # longer than keep_firing_for; the six hours still have the fault
+        self.check("AemRootCauseSpike", play(NORMAL, SPIKE, quiet), {"53h": [MISMATCH], "56h": [MISMATCH]})
+
     def test_what_is_as_ever_does_not_fire(self) -> None:
         self.check("AemRootCauseSpike", play(NORMAL, replace(NORMAL, hours=6)), {"50h": [], "54h": []})
 

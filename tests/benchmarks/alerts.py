@@ -24,6 +24,12 @@ SHORTFALL_Z: Final = 3.9
 SPIKE_Z: Final = 5.0
 """Of AemRootCauseSpike."""
 
+NO_SPIKE_Z: Final = 1.64
+"""Of its end."""
+
+KEEP_FIRING: Final = 2 * _STEPS_AN_HOUR
+"""Of AemRootCauseSpike."""
+
 
 def wilson(successes: Counts, trials: Counts, z: float) -> NDArray[np.float64]:
     """Bound of Wilson's interval (1927), the lower one for a negative ``z``."""
@@ -46,25 +52,40 @@ def regression(
     return float(ever.mean()), float(np.where(ever, called.argmax(1) + 1, future).mean())
 
 
-def spike(random: np.random.Generator, an_hour: int, before: float, now: float, days: int) -> tuple[int, float]:
-    """How many times the alert begins to fire in so many days after a change, and how many dialogs until the first."""
-    steps, change = (days + 9) * _DAY, 9 * _DAY
+def spike(
+    random: np.random.Generator, an_hour: int, before: float, now: float, days: int, mended: int = 0
+) -> tuple[int, float, float]:
+    """What the alert makes of a change that lasts so many days and is mended for so many days after.
+
+    Returns how many times it begins to fire while the change lasts, the dialogs until the first time (infinite if
+    never), and the hours from the repair until it fires no more.
+    """
+    change, repair = 9 * _DAY, (9 + days) * _DAY
+    steps = repair + mended * _DAY
     turns = random.poisson(an_hour / _STEPS_AN_HOUR, steps) * _TURNS
-    roots = random.binomial(turns, np.where(np.arange(steps) < change, before, now))
+    step = np.arange(steps)
+    roots = random.binomial(turns, np.where((step >= change) & (step < repair), now, before))
     all_turns, all_roots = np.r_[0, turns.cumsum()], np.r_[0, roots.cumsum()]
     at = np.arange(change + 1, steps)
     past_turns = all_turns[at - _DAY] - all_turns[at - 8 * _DAY]
     past_roots = all_roots[at - _DAY] - all_roots[at - 8 * _DAY]
-    firing = np.zeros(len(at), dtype=bool)
-    for window in _WINDOWS:
+    shown = np.zeros(len(at), dtype=bool)
+    over = np.zeros(len(at), dtype=bool)
+    for window in _WINDOWS:  # from the shortest, which says whether the longer ones are of the past
         some = all_turns[at] - all_turns[at - window]
         found = all_roots[at] - all_roots[at - window]
         surely = wilson(found, some, -SPIKE_Z) > wilson(past_roots, past_turns, 1.96)
-        firing |= (found >= 5) & surely & (found * past_turns >= 1.5 * past_roots * some)
-    began = int((firing[1:] & ~firing[:-1]).sum() + firing[0])
+        shown |= (found >= 5) & surely & (found * past_turns >= 1.5 * past_roots * some) & ~over
+        over |= (some > 0) & (wilson(found, some, NO_SPIKE_Z) * past_turns < 1.5 * past_roots)
+    firing = shown.copy()
+    for later in range(1, KEEP_FIRING + 1):
+        firing[later:] |= shown[:-later]
+    lasting, after = firing[: repair - change - 1], firing[repair - change - 1 :]
+    began = int((lasting[1:] & ~lasting[:-1]).sum() + lasting[0])
+    resolved = float(after.nonzero()[0].max() + 1) / _STEPS_AN_HOUR if after.any() else 0.0
     if not began:
-        return 0, float("inf")
-    return began, float(all_turns[at[firing.argmax()]] - all_turns[change]) / _TURNS
+        return 0, float("inf"), resolved
+    return began, float(all_turns[at[lasting.argmax()]] - all_turns[change]) / _TURNS, resolved
 
 
 def main() -> int:
@@ -80,9 +101,13 @@ def main() -> int:
         for share in (0.01, 0.03):
             began = sum(spike(random, an_hour, share, share, 60)[0] for _ in range(20)) / 40
             print(f"  {an_hour} dialogs an hour, {share:.0%} as before: fires {began:.2f} times in 30 days")
-        for before, now in ((0.02, 0.06), (0.04, 0.2)):
+        for before, now in ((0.02, 0.06), (0.04, 0.08), (0.04, 0.2)):
             after = np.median([spike(random, an_hour, before, now, 5)[1] for _ in range(20)])
             print(f"  {an_hour} dialogs an hour, {before:.0%} to {now:.0%}: found after {after:.0f} dialogs (median)")
+            ended = [spike(random, an_hour, before, now, 1, 2) for _ in range(200)]
+            pages = np.array([one[0] for one in ended if one[0]])
+            hours = np.median([one[2] for one in ended if one[0]])
+            print(f"    mended after a day: {pages.mean():.2f} pages, resolved after {hours:.1f} hours (median)")
     return 0
 
 

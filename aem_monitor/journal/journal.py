@@ -206,8 +206,7 @@ class Journal:
             try:
                 data = segment.path.read_bytes()
             except OSError as error:
-                self._damaged(segment, Damaged.UNREADABLE, str(error))
-                segment.end = 0
+                self._unreadable(segment, error)
                 continue
             end = 0
             for found in decode(data, segment.marker):
@@ -223,16 +222,25 @@ class Journal:
     def _note(self, segment: Sealed, damage: Damage) -> None:
         where = f"bytes {damage.start} to {damage.end}"
         if not damage.tail:
-            self._damaged(segment, Damaged.CORRUPT, where)
+            self._corrupt(segment, where)
             return
         self._metrics.counter("aem_monitor_journal_damage_total", kind=Damaged.TORN.value).inc()
         _LOG.warning("The journal's segment %s ends in the middle of a record (%s); cut there", segment.path, where)
         self._folder.cut(segment, damage.start)
 
-    def _damaged(self, segment: Sealed, kind: Damaged, what: str) -> None:
+    def _corrupt(self, segment: Sealed, where: str) -> None:
         segment.damaged = True
-        self._metrics.counter("aem_monitor_journal_damage_total", kind=kind.value).inc()
-        _LOG.error("The journal's segment %s is %s (%s); it is passed over and kept aside", segment.path, kind, what)
+        self._metrics.counter("aem_monitor_journal_damage_total", kind=Damaged.CORRUPT.value).inc()
+        _LOG.error("The journal's segment %s is corrupt (%s); the file is kept aside", segment.path, where)
+
+    def _unreadable(self, segment: Sealed, error: OSError) -> None:
+        """Leave it as it is: what keeps it from being read now (no more open files, a share that is away) may pass."""
+        self._metrics.counter("aem_monitor_journal_damage_total", kind=Damaged.UNREADABLE.value).inc()
+        _LOG.error(
+            "The journal's segment %s cannot be read (%s); it stays until it is too old, each start tries it again",
+            segment.path,
+            error,
+        )
 
     # Cutting
 

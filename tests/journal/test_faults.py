@@ -221,7 +221,7 @@ def test_what_is_kept_aside_is_bounded_in_number_and_age(book: Book) -> None:
     assert list(book.path.glob("*.damaged")) == []
 
 
-def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_it(
+def test_a_file_that_cannot_be_read_keeps_no_other_from_it_and_is_read_by_the_next_process(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book.write(b"one")
@@ -239,7 +239,25 @@ def test_a_file_that_cannot_be_read_does_not_keep_the_others_from_it(
     assert third.bodies() == [b"two"]
     assert third.count("damage", kind="unreadable") == 1
     third.keep()
-    assert len(list(third.path.glob("*.damaged"))) == 1
+    assert len(third.segments()) == 2
+    assert third.count("errors", reason="io") == 0
+    monkeypatch.undo()
+    assert third.restarted().bodies() == [b"one", b"two"]
+
+
+def test_a_file_that_can_never_be_read_goes_when_it_is_too_old(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    book.write(b"one")
+    again = book.restarted()
+
+    def broken(path: Path) -> bytes:
+        raise OSError(errno.EIO, "Input/output error", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", broken)
+    assert again.bodies() == []
+    again.now += 2 * 86400
+    again.keep()
+    assert again.segments() == []
+    assert again.count("evicted_segments", cause="age") == 1
 
 
 def test_a_file_of_zeros_as_power_cuts_leave_them_is_a_torn_end(book: Book) -> None:

@@ -22,6 +22,7 @@ from aem_monitor.model.verdict import RunResult
 from aem_monitor.store.records import ReleaseSeen
 from tests.alerting.answering import Receiving
 from tests.alerting.runs import START, mismatch
+from tests.services.pagerduty import faults_of_alert, faults_of_change
 from tests.store.results import failing, run, turn
 
 KEY = "0123456789abcdef0123456789ABCDEF"
@@ -110,6 +111,8 @@ def test_names_of_any_kind_stay_within_the_limits(receiving: Receiving, pagerdut
     for each in [body(signature, found(*huge, signature=signature)), *everything(signature)]:
         pagerduty.send(each)
     for request in receiving.requests:
+        changed = request.path == "/v2/change/enqueue"
+        assert (faults_of_change if changed else faults_of_alert)(request.json) == []
         assert len(request.body) < 100_000
         payload = request.json.get("payload", {"summary": "x"})
         assert 0 < len(payload["summary"]) <= 1024

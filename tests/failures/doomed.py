@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from aem_monitor.alerting.receivers import PagerDuty
 from aem_monitor.cli.main import main
 from aem_monitor.deadletters.writer import DeadLetters
 from aem_monitor.engine.engine import Engine
@@ -103,9 +104,18 @@ OTLP_SINK_POINTS: Final = {
 """The same for one on its way to a receiver of events."""
 
 
+ALERT_POINTS: Final = {
+    "decided": Point(Store, "decide", True, 1),
+    "told": Point(PagerDuty, "send", True, 1),
+    "removed": Point(Store, "sent", True, 1),
+}
+"""The same for an incident on its way from verdicts in the store to PagerDuty."""
+
+
 def doom(point: str, nth: int) -> None:
     """Have this process die the ``nth`` time that it comes to the point."""
-    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS, **SINK_POINTS, **KAFKA_SINK_POINTS, **OTLP_SINK_POINTS}[point]
+    sinks = {**SINK_POINTS, **KAFKA_SINK_POINTS, **OTLP_SINK_POINTS, **ALERT_POINTS}
+    at = {**POINTS, **OTLP_POINTS, **LETTER_POINTS, **sinks}[point]
     method: Callable[..., Any] = getattr(at.owner, at.method)
     calls = 0
 

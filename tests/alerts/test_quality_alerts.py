@@ -99,6 +99,21 @@ class TestRootCauseSpike(Checks):
         self.check("AemRootCauseSpike", exposed, {"47h": [], "50h": [MISMATCH]})
 
 
+class TestRootCauseSpikePast(Checks):
+    def test_it_lasts_as_long_as_warnings_that_look_over_a_day(self) -> None:
+        bad = replace(SPIKE, roots={"tool_mismatch": 0.3}, failed=0.6)
+        old = play(NORMAL, Traffic(3, runs=0.0), replace(NORMAL, hours=30))
+        new = play(Traffic(48, absent=True), bad, Traffic(30, runs=0.0), release="2.0.0")
+        exposed = {**old, **new}
+        past = [{**NEW, "reason": "tool_mismatch"}]
+        low = [{**NEW, "window": "1d"}]
+        self.check("AemRootCauseSpikePast", exposed, {"47h": [], "50h": past, "66h": past, "76h": past, "80h": []})
+        self.check("AemTurnCorrectnessLow", exposed, {"47h": [], "50h": low, "66h": low, "77h": []})
+
+    def test_what_is_as_ever_does_not_fire(self) -> None:
+        self.check("AemRootCauseSpikePast", play(NORMAL, replace(NORMAL, hours=6)), {"50h": [], "54h": []})
+
+
 class TestReleaseRegression(Checks):
     OLD: Final = play(Traffic(60, failed=0.1))
 

@@ -44,6 +44,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescore", "judge stored conversations by other versions of their dialogs", "aem_monitor.cli.rescore"),
     Command("review", "decide what scoring was not sure of, and make cases of the answers", "aem_monitor.cli.review"),
     Command("alerts", "list incidents of built-in alerting, and try its receivers", "aem_monitor.cli.alerts"),
+    Command("canary", "say whether a new release is worse: go, stop or wait", "aem_monitor.cli.canary"),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

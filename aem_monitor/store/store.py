@@ -17,6 +17,7 @@ from aem_monitor.store.claim import Claim
 from aem_monitor.store.codec import dump_json, encode_run, encode_turn, same_result
 from aem_monitor.store.conversations import Keeping, Packed, pack
 from aem_monitor.store.outbox import Outbox
+from aem_monitor.store.played import PlayedRuns
 from aem_monitor.store.queries import (
     chunks,
     load_conversations,
@@ -46,7 +47,7 @@ from aem_monitor.store.summaries import Summaries
 from aem_monitor.store.totals import total_of
 
 
-class Store(Outbox, AlertStore, Summaries):
+class Store(Outbox, AlertStore, Summaries, PlayedRuns):
     """Verdicts, totals, positions and answers in one database.
 
     The engine's thread writes; other threads may read at any time. All methods raise ``StoreError`` with a ``reason``

@@ -421,6 +421,27 @@ class StoreContract:
         assert store.dialogs_of_release(None, "1.0.0") == [DialogOfRelease("other", Tally(passed=1), ()), counted]
         assert store.dialogs_of_release("reporting", "3.0.0") == []
 
+    def test_the_runs_of_a_release_are_given_for_the_canary_gate_in_order_with_their_root_causes(
+        self, store: Store
+    ) -> None:
+        wrong = failing(1, "tool_mismatch", chain_length=4, tool="pay")
+        store.record_final(run("b", wrong, test_pass=False, root_cause=FailureReason.TOOL_MISMATCH), [], stored_at=2.0)
+        store.record_final(run("a"), [], stored_at=1.0)
+        store.record_final(run("c", test_pass=None), [], stored_at=3.0)
+        store.record_final(run("d", draft=True), [], stored_at=4.0)
+        store.record_final(run("e", release="2.0.0"), [], stored_at=5.0)
+        store.record_final(run("f", agent="other"), [], stored_at=6.0)
+        found = store.played("reporting", "1.0.0")
+        assert (found.undecided, found.agents) == (1, {"reporting"})
+        assert [(one.passed, one.reason) for one in found.played] == [(True, None), (False, "tool_mismatch")]
+        assert {tuple(part) for part in found.played[1].parts} == {
+            ("reason", "tool_mismatch"),
+            ("tool", "pay"),
+            ("chain_length", "3+"),
+            ("turn_kind", "tool"),
+        }
+        assert store.played(None, "1.0.0").agents == {"reporting", "other"}
+
     def test_runs_are_filtered_by_what_they_are(self, store: Store) -> None:
         store.record_final(run("a"), [], stored_at=1.0)
         store.record_final(run("b", release="2.0.0", model="large-1"), [], stored_at=2.0)

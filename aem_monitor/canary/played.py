@@ -1,0 +1,107 @@
+"""Runs for the gate, from verdicts."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from aem_monitor.canary.pairs import Part, Played
+from aem_monitor.errors import UsageError
+
+
+class RootCause(NamedTuple):
+    """A turn that broke first. ``tool`` is None for a reply, ``chain_length`` where it is not known."""
+
+    reason: str
+    tool: str | None
+    kind: str
+    chain_length: int | None
+
+
+@dataclass(slots=True)
+class Release:
+    """The runs of a release, in the order in which they came. Undecided ones are counted and not compared."""
+
+    played: list[Played] = field(default_factory=list)
+    undecided: int = 0
+    agents: set[str] = field(default_factory=set)
+
+
+def played(
+    dialog: str, conversation: str, passed: bool, reason: str | None, causes: Iterable[RootCause], latency: object
+) -> Played:
+    """One decided run."""
+    parts: set[Part] = set()
+    for cause in causes:
+        parts.add(Part("reason", cause.reason))
+        parts.add(Part("turn_kind", cause.kind))
+        if cause.tool is not None:
+            parts.add(Part("tool", cause.tool))
+        if cause.chain_length is not None:
+            # As the metrics: chains of three and more together.
+            parts.add(Part("chain_length", str(cause.chain_length) if cause.chain_length < 3 else "3+"))
+    known = isinstance(latency, int | float) and math.isfinite(latency)
+    return Played(dialog, conversation, passed, reason, frozenset(parts), float(latency) if known else None)  # type: ignore[arg-type]
+
+
+def releases_of_lines(
+    lines: Iterable[tuple[str, Mapping[str, Any]]], agent: str | None, wanted: Sequence[str]
+) -> dict[str, Release]:
+    """Releases from verdict lines (``replay --verdicts`` or the sink of JSON lines), each with its place.
+
+    Of the revisions of a run the latest counts, in the place of the first; drafts are left out.
+
+    Raises:
+        UsageError: a line is no verdict, with its place.
+    """
+    latest: dict[object, Mapping[str, Any]] = {}
+    for number, (place, line) in enumerate(lines):
+        _check(place, line)
+        key = line.get("run_id", number)
+        if key not in latest or line.get("revision", 0) >= latest[key].get("revision", 0):
+            latest[key] = line
+    found = {name: Release() for name in wanted}
+    for number, line in enumerate(latest.values()):
+        release = found.get(line["release"] or "unknown")
+        if release is None or line.get("draft") or (agent is not None and line.get("agent") != agent):
+            continue
+        release.agents.add(line.get("agent", ""))
+        if line["test_pass"] is None:
+            release.undecided += 1
+            continue
+        conversation = line.get("conversation_key") or line["conversation_id"] or f"line {number}"
+        release.played.append(
+            played(
+                line["dialog"],
+                f"{line.get('agent', '')}\0{conversation}",
+                line["test_pass"],
+                line["root_cause"],
+                _causes(line["turns"]),
+                line.get("latency_seconds"),
+            )
+        )
+    return found
+
+
+def _check(place: str, line: Mapping[str, Any]) -> None:
+    kinds: Mapping[str, tuple[type, ...]] = {
+        "dialog": (str,),
+        "release": (str, type(None)),
+        "conversation_id": (str, type(None)),
+        "test_pass": (bool, type(None)),
+        "root_cause": (str, type(None)),
+        "turns": (list,),
+    }
+    for name, kind in kinds.items():
+        if not isinstance(line.get(name, ...), kind):
+            raise UsageError(
+                f"{place}: no verdict: {name} is missing or of another type; give lines of the sink "
+                "json_lines or of `replay --verdicts`"
+            )
+
+
+def _causes(turns: Sequence[Mapping[str, Any]]) -> Iterator[RootCause]:
+    for turn in turns:
+        if turn.get("root_cause") is True:
+            tool, length = turn.get("tool"), turn.get("chain_length")
+            yield RootCause(str(turn.get("failure_reason")), tool, str(turn.get("kind")), length)

@@ -1,0 +1,127 @@
+"""``aem-monitor canary check``: go, stop or wait after a change of the model."""
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from aem_monitor.canary.gate import Rules, State, decide
+from aem_monitor.canary.pairs import pair
+from aem_monitor.canary.played import Release, releases_of_lines
+from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
+from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.cli.stored import add_store_argument, configuration, open_store
+from aem_monitor.cli.tables import print_table
+from aem_monitor.errors import UsageError
+
+EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    check = actions.add_parser(
+        "check",
+        help="is the candidate worse?",
+        description="Pairs the runs of two releases by dialog. Exits with 0 for pass, 1 for a regression, 3 for not "
+        "enough evidence. The answer may be asked for as often as you like.",
+    )
+    add_store_argument(check)
+    check.add_argument("--baseline", metavar="RELEASE", required=True, help="the release that is known")
+    check.add_argument("--candidate", metavar="RELEASE", required=True, help="the release that is new")
+    check.add_argument("--agent", help="needed where several agents have runs of these releases")
+    check.add_argument(
+        "--verdicts",
+        metavar="FILE",
+        type=Path,
+        nargs="+",
+        help="verdicts in files, in place of the store: lines of the sink json_lines, or of replay --verdicts",
+    )
+    check.add_argument("--margin", type=float, default=0.0, help="worse is a loss of more than this (default: 0)")
+    check.add_argument("--tolerance", type=float, default=0.1, help="good is a loss of less than this (default: 0.1)")
+    check.add_argument("--alpha", type=float, default=0.02, help="probability of a wrong answer (default: 0.02)")
+    check.add_argument(
+        "--cost",
+        type=_cost,
+        action="append",
+        default=[],
+        metavar="REASON=COST",
+        help="of a run whose first root cause has this reason, from 0 to 1 (default: 1)",
+    )
+    check.add_argument(
+        "--critical", action="append", default=[], metavar="DIALOG", help="a dialog that gates by itself"
+    )
+    check.add_argument(
+        "--one-look", action="store_true", help="exact tests, for a sample whose size was chosen before it was drawn"
+    )
+    check.add_argument("--format", choices=("table", "json", "markdown"), default="table")
+    check.set_defaults(handler=_check)
+
+
+def _cost(text: str) -> tuple[str, float]:
+    reason, _, cost = text.partition("=")
+    try:
+        return reason, float(cost)
+    except ValueError:
+        raise ArgumentTypeError(f"{text}: give REASON=COST, for example incomplete_response=0.3") from None
+
+
+def _check(arguments: Namespace) -> int:
+    rules = Rules(
+        margin=arguments.margin,
+        tolerance=arguments.tolerance,
+        alpha=arguments.alpha,
+        costs=dict(arguments.cost),
+        critical=frozenset(arguments.critical),
+    )
+    names = (arguments.baseline, arguments.candidate)
+    if names[0] == names[1]:
+        raise UsageError("canary: the baseline and the candidate are the same release")
+    releases = _releases(arguments, names)
+    agents = releases[0].agents | releases[1].agents
+    if len(agents) > 1:
+        named = ", ".join(sorted(agents))
+        raise UsageError(f"canary: several agents have runs of these releases; choose one with --agent: {named}")
+    result = decide(pair(releases[0].played, releases[1].played), rules, arguments.one_look)
+    if arguments.format == "json":
+        write_json(result_object(names, releases, result, rules))
+    elif arguments.format == "markdown":
+        write_text(markdown(names, releases, result))
+    else:
+        print_table(("canary", sentence(result)), facts(names, releases, result), sys.stdout)
+        if result.changes:
+            print_table(("changes",), [(change(one),) for one in result.changes], sys.stdout)
+    return EXIT[result.state]
+
+
+def _releases(arguments: Namespace, names: tuple[str, str]) -> tuple[Release, Release]:
+    if arguments.verdicts:
+        found = releases_of_lines(_lines(arguments.verdicts), arguments.agent, names)
+        return found[names[0]], found[names[1]]
+    with open_store(configuration(arguments)) as store:
+        return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
+
+
+def _lines(paths: list[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                for number, text in enumerate(file, 1):
+                    place = f"{path}:{number}"
+                    if text.strip():
+                        yield place, _object(place, text)
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _object(place: str, text: bytes) -> Mapping[str, Any]:
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"{place}: not valid JSON: {error.msg} (character {error.colno})") from error
+    if not isinstance(value, dict):
+        raise UsageError(f"{place}: not a JSON object")
+    return value

@@ -1,0 +1,123 @@
+"""``aem-monitor canary check``."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from aem_monitor.cli.main import main
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "deploy/schemas/canary-result.schema.json").read_text())
+
+
+def verdicts(path: Path, patterns: dict[str, str], agent: str = "shop") -> Path:
+    """A run a letter: ``.`` passes, ``x`` fails, ``?`` is undecided."""
+    lines = [
+        {
+            "run_id": f"{agent}-{release}-{number}",
+            "agent": agent,
+            "conversation_id": f"{release}-{number}",
+            "dialog": "refund|<b>",
+            "release": release,
+            "test_pass": {".": True, "x": False, "?": None}[letter],
+            "root_cause": "tool_mismatch" if letter == "x" else None,
+            "turns": [
+                {
+                    "kind": "tool",
+                    "root_cause": True,
+                    "failure_reason": "tool_mismatch",
+                    "tool": "pay",
+                    "chain_length": 4,
+                }
+            ]
+            if letter == "x"
+            else [],
+            "latency_seconds": 1.0,
+        }
+        for release, pattern in patterns.items()
+        for number, letter in enumerate(pattern)
+    ]
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    return path
+
+
+def check(path: Path, *more: str) -> int:
+    return main(["canary", "check", "--baseline", "1", "--candidate", "2", "--verdicts", str(path), *more])
+
+
+@pytest.mark.parametrize(
+    ("patterns", "code", "state"),
+    [
+        ({"1": "." * 100, "2": "." * 100 + "?"}, 0, "pass"),
+        ({"1": "." * 20, "2": "x" * 20}, 1, "regression"),
+        ({"1": "." * 3, "2": "." * 3}, 3, "not_enough_evidence"),
+        ({"1": "."}, 3, "not_enough_evidence"),
+    ],
+)
+def test_the_state_is_the_exit_code_and_the_json_keeps_to_its_schema(
+    patterns: dict[str, str], code: int, state: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", patterns), "--format", "json") == code
+    result = json.loads(capsys.readouterr().out)
+    jsonschema.validate(result, SCHEMA)
+    assert result["state"] == state
+
+
+def test_the_table_says_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40})) == 1
+    table = capsys.readouterr().out
+    for said in ("regression", "1: 40 of 40 pass", "tool pay: worse", "chain length 3+: worse", "reason tool_mismatch"):
+        assert said in table
+
+
+def test_names_are_text_in_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40}), "--format", "markdown")
+    said = capsys.readouterr().out
+    assert said.startswith("### Canary: regression\n")
+    assert "refund\\|&lt;b>" in said
+
+
+def test_the_latest_revision_of_a_run_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 5, "2": "." * 5})
+    line = json.loads(path.read_text().splitlines()[-1])
+    path.write_text(path.read_text() + json.dumps({**line, "revision": 1, "test_pass": False}) + "\n")
+    check(path, "--format", "json")
+    found = json.loads(capsys.readouterr().out)["candidate"]
+    assert (found["runs"], found["passed"]) == (5, 4)
+
+
+def test_one_look_decides_on_fewer(tmp_path: Path) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 10, "2": "xxxxxx...."})
+    assert (check(path), check(path, "--one-look")) == (3, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", ":1: not valid JSON"),
+        ("[]", ":1: not a JSON object"),
+        ("{}", ":1: no verdict: dialog is missing"),
+    ],
+)
+def test_what_is_no_verdict_is_refused_with_its_place(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "v.jsonl"
+    path.write_text(text + "\n")
+    assert check(path) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "." * 40})
+    verdicts(path, {"1": "." * 40, "2": "x" * 40}, agent="bank")
+    assert check(path) == 2
+    assert "choose one with --agent: bank, shop" in capsys.readouterr().err
+    assert check(path, "--agent", "bank") == 1
+
+
+def test_a_release_is_not_compared_with_itself(tmp_path: Path) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "."})
+    assert main(["canary", "check", "--baseline", "1", "--candidate", "1", "--verdicts", str(path)]) == 2

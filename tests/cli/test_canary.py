@@ -7,6 +7,8 @@ import jsonschema
 import pytest
 
 from aem_monitor.cli.main import main
+from aem_monitor.store.store import Store
+from tests.store.results import run
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "deploy/schemas/canary-result.schema.json").read_text())
 
@@ -121,3 +123,18 @@ def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_release_is_not_compared_with_itself(tmp_path: Path) -> None:
     path = verdicts(tmp_path / "v.jsonl", {"1": "."})
     assert main(["canary", "check", "--baseline", "1", "--candidate", "1", "--verdicts", str(path)]) == 2
+
+
+def test_the_store_is_read_where_no_files_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    with Store(url, replica="a") as store:
+        for number in range(20):
+            for release in ("1", "2"):
+                one = run(f"{release}-{number}", release=release, test_pass=release == "1")
+                store.record_final(one, [], stored_at=float(number))
+    config = tmp_path / "c.yaml"
+    config.write_text(f"store:\n  url: {url}\n", encoding="utf-8")
+    words = ["canary", "check", "--baseline", "1", "--candidate", "2", "--config", str(config), "--format", "json"]
+    assert main(words) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert (result["pairs"], result["candidate"]["passed"]) == (20, 0)

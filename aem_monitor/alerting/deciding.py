@@ -2,6 +2,7 @@
 
 import json
 import logging
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,6 +22,9 @@ _LOG: Final = logging.getLogger(__name__)
 
 _DETECTORS: Final = "detectors"
 _CHANGES: Final = "changes"
+MOST_CHANGES: Final = 20
+"""New releases and models that are told at once."""
+
 _SEARCHED: Final = 200
 """Failing runs, newest first, among which examples are looked for."""
 
@@ -42,11 +46,7 @@ class Deciding:
         self._store = store
         self._told = told
         states = store.alert_states()
-        try:
-            self._detectors = Detectors(settings, states.get(_DETECTORS))
-        except StateError as error:
-            _LOG.error("What the detectors had learnt is lost, they begin anew: %s", error)
-            self._detectors = Detectors(settings)
+        self._detectors = _detectors(settings, states.get(_DETECTORS))
         self.open: dict[str, Incident] = {one.dedup_key: one for one in store.open_incidents()}
         known = states.get(_CHANGES)
         self._known: set[tuple[str, ...]] | None = None if known is None else {tuple(one) for one in json.loads(known)}
@@ -71,19 +71,24 @@ class Deciding:
         for one in batch:
             result = self._observe(work, one.run, one.lost)
             counts[result] = counts.get(result, 0) + 1
-        decision = self._decided(work, [one.key for one in batch], {_DETECTORS: self._detectors.state()})
+        decision = self._decided(work, [one.key for one in batch], {_DETECTORS: pack_state(self._detectors.state())})
         return decision, counts
 
     def changes(self) -> Decision | None:
         """Releases and models that were never seen before; None: there are none. The first time, all are known."""
         seen = {(one.agent, one.release, one.model): one for one in self._store.releases()}
         new = [one for key, one in seen.items() if self._known is not None and key not in self._known]
+        if len(new) > MOST_CHANGES:
+            # Who puts a number of the request into the release would have everybody told of each.
+            _LOG.warning("%d releases or models are new at once; the newest %d are told", len(new), MOST_CHANGES)
         if self._known is not None and not new:
             return None
         self._known = set(seen)
         state = json.dumps(sorted(self._known)).encode()
         notes = [
-            note for one in new for note in self._notes(change(self._told.about, one), _key_of(one), one.first_seen)
+            note
+            for one in new[-MOST_CHANGES:]
+            for note in self._notes(change(self._told.about, one), _key_of(one), one.first_seen)
         ]
         return Decision(states={_CHANGES: state}, notifications=notes)
 
@@ -165,6 +170,19 @@ class Deciding:
         self, work: "_Work", taken: Sequence[RevisionKey] = (), states: Mapping[str, bytes] | None = None
     ) -> Decision:
         return Decision(taken, states, tuple(work.changed.values()), tuple(work.notes))
+
+
+def pack_state(state: bytes) -> bytes:
+    """A sixth of its size: some hundred kilobytes are written with each decision."""
+    return zlib.compress(state, 1)
+
+
+def _detectors(settings: Settings, packed: bytes | None) -> Detectors:
+    try:
+        return Detectors(settings, None if packed is None else zlib.decompress(packed))
+    except (StateError, zlib.error) as error:
+        _LOG.error("What the detectors had learnt is lost, they begin anew: %s", error)
+        return Detectors(settings)
 
 
 class _Work:

@@ -47,7 +47,7 @@ class Poster:
         self._target = target
         parts = urlsplit(target.url)
         self._scheme, self._host, self._port = parts.scheme, parts.hostname or "", parts.port
-        self._authority, self._path = parts.netloc, parts.path.rstrip("/")
+        self._authority, self._path = parts.netloc, parts.path
         self._query = f"?{parts.query}" if parts.query else ""
         self._tls = _tls(target) if parts.scheme == "https" else None
 
@@ -66,7 +66,8 @@ class Poster:
         raise NotifyError(f"{where}; check the address of {self._target.key}", reason="refused")
 
     def _exchange(self, body: bytes, path: str, headers: Mapping[str, str]) -> tuple[int, http.client.HTTPMessage, str]:
-        connection, target = self._connection(f"{self._path}{path}{self._query}" or "/")
+        whole = f"{self._path.rstrip('/')}{path}" if path else self._path or "/"
+        connection, target = self._connection(f"{whole}{self._query}")
         late = threading.Event()
 
         def give_up() -> None:

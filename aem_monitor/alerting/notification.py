@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from aem_monitor.alerting.observed import Explained, Finding, Kind, Signature, Why
+from aem_monitor.alerting.observed import SEVERAL, Explained, Finding, Kind, Signature, Why
 from aem_monitor.store.records import ReleaseSeen
 
 _LONGEST_NAME: Final = 200
@@ -125,7 +125,8 @@ def _summary(signature: Signature, finding: Finding) -> str:
     seen, expected = f"{finding.seen_rate:.0%}", f"{finding.expected_rate:.0%}"
     counts = f"{finding.failed} of the last {finding.runs} runs, {seen}, expected {expected}"
     if signature.kind is Kind.ROOT_CAUSE_SPIKE:
-        tool = f" ({name(signature.tool)})" if signature.tool else ""
+        several = " (several tools)"
+        tool = several if signature.tool == SEVERAL else f" ({name(signature.tool)})" if signature.tool else ""
         return f"{agent} {release}: root cause {name(signature.reason)}{tool} in {counts}"
     if signature.kind is Kind.RELEASE_REGRESSION:
         return f"{agent} {release}: fails more dialogs than the releases before it, {counts}"

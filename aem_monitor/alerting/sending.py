@@ -22,6 +22,8 @@ _LONGEST_PAUSE: Final = 300.0
 """PagerDuty asks for pauses of minutes."""
 
 _BURST: Final = 10.0
+_KEPT_FOR_PAGES: Final = 5.0
+"""Of the burst, for incidents: they do not wait because many releases are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Sending:
             self._never(first, "expired", f"it has waited for more than {self._limits.give_up:g} s")
             self._store.sent(lease, first)
             return True
-        if now < self._not_before or not self._may_send(now):
+        if now < self._not_before or not self._may_send(first, now):
             return False
         # Who takes over waits for the length of the lease from here on, which is longer than a request takes.
         leadership.renew(now)
@@ -128,11 +130,11 @@ class Sending:
         tried = 0.0 if self._failing_since is None else now - self._failing_since
         return min(tried, wall - notification.created_at) > self._limits.give_up
 
-    def _may_send(self, now: float) -> bool:
+    def _may_send(self, notification: Notification, now: float) -> bool:
         passed = 0.0 if self._allowed_at is None else now - self._allowed_at
         self._allowed = min(_BURST, self._allowed + passed * self._limits.per_hour / 3600.0)
         self._allowed_at = now
-        if self._allowed < 1.0:
+        if self._allowed < 1.0 + (_KEPT_FOR_PAGES if notification.event == "change" else 0.0):
             return False
         self._allowed -= 1.0
         return True

@@ -21,6 +21,9 @@ from aem_monitor.store.store import Store
 _LOG: Final = logging.getLogger(__name__)
 
 _BATCH: Final = 100
+_OBSERVE_EVERY: Final = 5.0
+"""Each decision writes all that the detectors know."""
+
 _LOOK_EVERY: Final = 1.0
 _TRY_EVERY: Final = 3.0
 _CHANGES_EVERY: Final = 15.0
@@ -57,14 +60,14 @@ class Alerting:
         self._leadership = Leadership(store, f"{store.replica} {uuid.uuid4().hex}", settings.lease)
         self._sendings = tuple(Sending(one, store, metrics, settings.limits) for one in receivers)
         self._refreshed = next((one for one in receivers if isinstance(one, Alertmanager)), None)
-        self._refresh_at = self._changes_at = self._counted_at = -float("inf")
+        self._observed_at = self._refresh_at = self._changes_at = self._counted_at = self._alive_at = -float("inf")
         self._deciding: Deciding | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="alerting", daemon=True)
         self._behind: int | None = None
         self._oldest: float | None = None
         self._waiting: dict[str, int] = {}
-        metrics.watch("aem_monitor_alerting_lease_held", lambda: [((), float(self._deciding is not None))])
+        metrics.watch("aem_monitor_alerting_lease_held", self._read_held)
         metrics.watch("aem_monitor_alerting_open_incidents", self._read_open)
         metrics.watch("aem_monitor_alerting_behind_runs", lambda: _reading(self._behind))
         metrics.watch("aem_monitor_alerting_oldest_run_timestamp_seconds", lambda: _reading(self._oldest))
@@ -100,6 +103,7 @@ class Alerting:
 
     def round(self) -> float:
         """Decide on one batch of runs, and send what is due; after how many seconds to look again."""
+        self._alive_at = self._clock()
         try:
             lease = self._leadership.keep(self._clock())
             if lease is None:
@@ -121,7 +125,10 @@ class Alerting:
             deciding = Deciding(self._store, self._settings.detectors, self._settings.told)
             self._decide(lease, deciding, deciding.agree(self._wall()))
             self._deciding = deciding
-        full = self._observe(lease, self._deciding)
+        full = False
+        if self._stopping.is_set() or self._clock() - self._observed_at >= _OBSERVE_EVERY:
+            full = self._observe(lease, self._deciding)
+            self._observed_at = self._clock() - (_OBSERVE_EVERY if full else 0.0)
         if self._clock() - self._changes_at >= _CHANGES_EVERY:
             self._changes_at = self._clock()
             self._decide(lease, self._deciding, self._deciding.changes())
@@ -172,6 +179,11 @@ class Alerting:
         self._deciding = None
         self._behind = self._oldest = None
         self._waiting = {}
+
+    def _read_held(self) -> Readings:
+        """A thread that does not come round has lost it: another has taken over, or nobody decides."""
+        alive = self._clock() - self._alive_at < self._settings.lease
+        return [((), float(self._deciding is not None and alive))]
 
     def _read_open(self) -> Readings:
         deciding = self._deciding

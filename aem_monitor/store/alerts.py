@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, and_, case, delete, func, insert, select, update
 
 from aem_monitor.errors import LeaseLostError, StoreError
 from aem_monitor.store import schema
@@ -196,13 +196,13 @@ class AlertStore(Transactions):
         return self._read("look up an incident", lambda connection: connection.execute(query).scalar_one() or 0)
 
     def unsent(self, receiver: str, limit: int = 1) -> list[Notification]:
-        """What a receiver has to be told next."""
+        """What a receiver has to be told next, in order; changes after all else, which pages somebody."""
 
         def read(connection: Connection) -> list[Notification]:
             query = (
                 select(_NOTIFICATIONS)
                 .where(_NOTIFICATIONS.c.receiver == receiver)
-                .order_by(_NOTIFICATIONS.c.position)
+                .order_by(case((_NOTIFICATIONS.c.event == "change", 1), else_=0), _NOTIFICATIONS.c.position)
                 .limit(limit)
             )
             return [

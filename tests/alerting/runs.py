@@ -4,6 +4,7 @@ import itertools
 from functools import cache
 from typing import Any
 
+from aem_monitor.alerting.deciding import pack_state
 from aem_monitor.alerting.detect import Detectors, Settings
 from aem_monitor.alerting.observed import Observed
 from aem_monitor.model.verdict import FailureReason, MismatchDetail, RunResult
@@ -29,7 +30,7 @@ def teach(store: Store) -> None:
     """Have the store keep that state, and know the release."""
     lease = store.take_alert_lease("teacher", store.alert_lease())
     assert lease is not None
-    store.decide(lease, Decision(states={"detectors": learnt()}))
+    store.decide(lease, Decision(states={"detectors": pack_state(learnt())}))
     store.release_alert_lease(lease)
     store.note_release("reporting", "1.0.0", "small-1", START)
 

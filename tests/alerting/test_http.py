@@ -38,6 +38,15 @@ def test_what_is_accepted_was_sent_where_it_should_be(receiving: Receiving) -> N
 
 
 @pytest.mark.parametrize(
+    ("address", "path"),
+    [("", "/"), ("/hook/", "/hook/"), ("/hook", "/hook"), ("?a=b", "/?a=b"), ("/h/?a=b", "/h/?a=b")],
+)
+def test_an_address_is_asked_for_as_it_is_written(receiving: Receiving, address: str, path: str) -> None:
+    poster(receiving, address).post(b"{}")
+    assert receiving.requests[0].path == path
+
+
+@pytest.mark.parametrize(
     ("status", "reason", "final"),
     [
         (400, "rejected", True),

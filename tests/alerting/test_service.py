@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from aem_monitor.alerting.deciding import Told
+from aem_monitor.alerting.deciding import MOST_CHANGES, Told
 from aem_monitor.alerting.http import Poster, Target
 from aem_monitor.alerting.notification import About
 from aem_monitor.alerting.receivers import Alertmanager
@@ -178,8 +178,7 @@ def test_a_process_that_dies_while_it_sends_loses_nothing_and_repeats_the_same(
 def test_a_decision_that_could_not_be_stored_is_made_again(
     process: Process, receiver: Receiver, agent: Agent, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent.fails(30)
-    process.rounds(1)
+    process.rounds(1, 5.0)
 
     def full(lease: Lease, decision: Decision) -> None:
         raise StoreError("the disk is full", reason="full")
@@ -187,7 +186,7 @@ def test_a_decision_that_could_not_be_stored_is_made_again(
     agent.fails(30)
     with monkeypatch.context() as patched:
         patched.setattr(store, "decide", full)
-        process.rounds(3)
+        process.rounds(3, 5.0)
         assert process.metrics.counter("aem_monitor_store_errors_total", reason="full").value == 3
     process.rounds(20)
     assert receiver.events.count("triggered") == 1
@@ -226,6 +225,18 @@ def test_of_two_replicas_one_tells(store: Store, agent: Agent, receiver: Receive
         for one in (first, second)
     ]
     assert held == [1.0, 0.0]
+
+
+def test_a_thread_that_hangs_shows_that_nobody_decides(process: Process) -> None:
+    def held() -> float:
+        return {family.name: family.samples for family in process.metrics.registry.collect()}[
+            "aem_monitor_alerting_lease_held"
+        ][0].value
+
+    process.rounds(1)
+    assert held() == 1.0
+    process.now += 31.0
+    assert held() == 0.0
 
 
 def test_who_takes_over_ends_what_the_other_began(store: Store, agent: Agent, receiver: Receiver) -> None:
@@ -369,15 +380,30 @@ def test_what_nobody_took_for_a_day_is_dropped(store: Store, agent: Agent, recei
     assert store.count_unsent() == {}
 
 
-def test_no_receiver_is_told_more_often_than_it_should_be(store: Store, receiver: Receiver) -> None:
+def test_no_receiver_is_told_more_often_than_it_should_be(store: Store, receiver: Receiver, agent: Agent) -> None:
     process = Process(store, receiver, per_hour=60.0)
     process.rounds(1)
-    for number in range(40):
+    for number in range(15):
         store.note_release("reporting", f"2.{number}", "m", WALL)
-    process.rounds(120)
-    assert 11 <= len(receiver.told) <= 13
-    process.rounds(40, 60.0)
-    assert len(receiver.told) == 40
+    process.rounds(20)
+    assert receiver.events == ["change"] * 5, "half of the burst is kept for incidents"
+    agent.fails(30)
+    process.rounds(10)
+    assert receiver.events == ["change"] * 5 + ["triggered"]
+    process.rounds(15, 60.0)
+    assert receiver.events.count("change") == 15
+
+
+def test_of_names_that_are_new_with_every_run_some_are_told(
+    store: Store, receiver: Receiver, caplog: pytest.LogCaptureFixture
+) -> None:
+    process = Process(store, receiver, per_hour=3600.0)
+    process.rounds(1)
+    for number in range(60):
+        store.note_release("reporting", f"2.{number}", "m", WALL)
+    process.rounds(30, 16.0)
+    assert receiver.events == ["change"] * MOST_CHANGES
+    assert "60 releases or models are new at once" in caplog.text
 
 
 # Changes
@@ -448,7 +474,7 @@ def test_a_damaged_run_is_counted_and_holds_up_none(
         patched.setattr("aem_monitor.alerting.deciding.observed", broken)
         process.rounds(2)
     agent.passes(2)
-    process.rounds(2)
+    process.rounds(2, 5.0)
     counter = process.metrics.counter
     assert counter("aem_monitor_alerting_runs_total", result="defect").value == 3
     assert counter("aem_monitor_alerting_runs_total", result="observed").value == 2

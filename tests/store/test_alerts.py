@@ -119,6 +119,11 @@ class AlertStoreContract:
         assert told == [("triggered", NOTE.body), ("updated", last.body), ("resolved", NOTE.body)]
         assert store.count_unsent() == {"pagerduty": 1}
 
+    def test_an_incident_does_not_wait_behind_changes(self, store: Store, lease: Lease) -> None:
+        change = replace(NOTE, event="change")
+        store.decide(lease, Decision(notifications=[change, change, NOTE, replace(NOTE, event="resolved")]))
+        assert [one.event for one in store.unsent("webhook", 9)] == ["triggered", "resolved", "change", "change"]
+
     def test_names_that_no_database_takes_as_text_are_kept(self, store: Store, lease: Lease) -> None:
         odd = replace(INCIDENT, agent="a\x00\ud800", body={"agent": "a\x00\ud800"})
         store.decide(lease, Decision(incidents=[odd], notifications=[replace(NOTE, body=odd.body)]))

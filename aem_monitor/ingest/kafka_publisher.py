@@ -14,6 +14,7 @@ from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLarg
 from kafka.net.compat import KafkaNetClient
 
 from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.ingest.kafka_settings import RECONNECT_MAX_MS
 
 _LOG: Final = logging.getLogger(__name__)
 
@@ -198,6 +199,7 @@ class Publisher(Generic[Tag]):
                 # A record is given up by nobody but us: its offset stays uncommitted as long.
                 delivery_timeout_ms=_NEVER_MS,
                 allow_auto_create_topics=False,
+                reconnect_backoff_max_ms=RECONNECT_MAX_MS,
                 compression_type="zstd",
                 linger_ms=20,
                 batch_size=2**18,

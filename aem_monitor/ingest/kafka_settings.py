@@ -27,6 +27,11 @@ _PASSED_THROUGH: Final = (
 """Names (or beginnings of names) of client settings that may be passed through; all others are the source's own."""
 
 
+RECONNECT_MAX_MS: Final = 1000
+"""Longest wait between two attempts to reach a broker, as in the Java client. With the 30 s of kafka-python nothing
+would be read for so long after an outage is over."""
+
+
 @dataclass(frozen=True, slots=True)
 class KafkaTopic:
     """One topic. ``encoding`` is named as by the Collector's Kafka exporter; ``auto`` looks at each message."""
@@ -104,6 +109,7 @@ class KafkaSettings:
             "fetch_max_bytes": self.fetch_max_bytes,
             "max_partition_fetch_bytes": min(self.max_partition_fetch_bytes, self.fetch_max_bytes),
             "metadata_max_age_ms": int(self.metadata_max_age_seconds * 1000),
+            "reconnect_backoff_max_ms": RECONNECT_MAX_MS,
             **self.client,
         }
         if self.group_instance_id is not None:

@@ -59,6 +59,12 @@ def test_security_settings_reach_the_client_and_stay_out_of_logs() -> None:
     assert "secret" not in repr(settings)
 
 
+def test_a_broker_that_is_back_is_found_within_a_second_where_nothing_else_is_said() -> None:
+    assert KafkaSettings(("b:9092",)).consumer_arguments()["reconnect_backoff_max_ms"] == 1000
+    patient = KafkaSettings(("b:9092",), client={"reconnect_backoff_max_ms": 30_000})
+    assert patient.consumer_arguments()["reconnect_backoff_max_ms"] == 30_000
+
+
 @pytest.mark.parametrize("name", ["enable_auto_commit", "auto_offset_reset", "group_id", "no_such_setting"])
 def test_a_client_setting_that_would_break_the_promises_is_refused(name: str) -> None:
     with pytest.raises(ConfigError, match=name):

@@ -52,6 +52,7 @@ from aem_monitor.watchdog import Watchdog
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from aem_monitor.web.listener import HttpListener
 from aem_monitor.web.metrics_app import metrics_app
+from aem_monitor.web.pages.routes import BesideStore
 
 _LOG = logging.getLogger(__name__)
 
@@ -139,11 +140,15 @@ class Daemon:
             ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
         )
         self.admin_listener = HttpListener(
-            admin_app(self.store, self.reload, config.web.traces),
+            admin_app(self.store, self.reload, self._beside_store(config)),
             config.admin.listen.host,
             config.admin.listen.port,
             "admin.listen",
         )
+
+    def _beside_store(self, config: Config) -> BesideStore:
+        alerts = self._alerting is not None
+        return BesideStore(config.web.traces, alerts, dialogs=lambda: self._dialogs)
 
     def _ask_experts(self, config: Config) -> tuple[ExpertAnswers | None, ExpertPool | None]:
         if self._expert is None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, case, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, and_, case, delete, func, insert, select, update
 
 from aem_monitor.errors import LeaseLostError, StoreError
 from aem_monitor.store import schema
@@ -190,6 +190,12 @@ class AlertStore(Transactions):
         """The newest, open or over."""
         return self._read("list incidents", lambda connection: _load(connection, still_open=False, limit=limit))
 
+    def resolved_incidents(self, since: float, limit: int) -> list[Incident]:
+        """Those that were over at ``since`` (seconds since the epoch) or later, the one that was over last first."""
+        over = _INCIDENTS.c.resolved_at
+        query = select(_INCIDENTS).where(over >= since).order_by(over.desc(), _INCIDENTS.c.dedup_key).limit(limit)
+        return self._read("list incidents", lambda connection: _incidents(connection, query))
+
     def incident_number(self, dedup_key: str) -> int:
         """The highest number that an incident with this key has; 0: there was none."""
         query = select(func.max(_INCIDENTS.c.number)).where(_INCIDENTS.c.dedup_key == dedup_key)
@@ -260,9 +266,13 @@ def _load(connection: Connection, *, still_open: bool, limit: int | None = None)
         query = query.where(_INCIDENTS.c.resolved_at.is_(None)).order_by(_INCIDENTS.c.opened_at)
     else:
         query = query.order_by(_INCIDENTS.c.opened_at.desc())
+    return _incidents(connection, query.limit(limit))
+
+
+def _incidents(connection: Connection, query: Select[Any]) -> list[Incident]:
     return [
         Incident(row.dedup_key, row.number, json.loads(row.agent), row.opened_at, row.resolved_at, json.loads(row.body))
-        for row in connection.execute(query.limit(limit))
+        for row in connection.execute(query)
     ]
 
 

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
@@ -14,13 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from aem_monitor.errors import AemMonitorError, StoreError
-from aem_monitor.links import TraceLink
 from aem_monitor.model.render import evidence_object, result_object
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import Store, StoredRun
 from aem_monitor.store.records import MAX_PAGE
 from aem_monitor.web.json_response import StrictJSONResponse
-from aem_monitor.web.pages.routes import Pages, error_page, wants_page
+from aem_monitor.web.pages.routes import BesideStore, Pages, error_page, wants_page
 from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, wants_provisional
 
 _log = logging.getLogger(__name__)
@@ -37,15 +35,13 @@ class ReloadResult:
 Reload = Callable[[], ReloadResult]
 
 
-def admin_app(
-    store: Store, reload: Reload, traces: TraceLink | None = None, clock: Callable[[], float] = time.time
-) -> Starlette:
+def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -> Starlette:
     """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``, and the
     pages of ``web.pages``.
 
     Only the store is read, so that the engine is never disturbed. Errors are
     ``{"error": {"reason": .., "message": ..}}`` with a bounded reason, or a page for browsers outside of the API.
-    ``traces`` makes links of trace ids, ``clock`` (seconds since the epoch) is what ages on pages count from.
+    ``beside`` is what pages tell that the store does not know.
     """
     one_at_a_time = threading.Lock()
 
@@ -98,7 +94,7 @@ def admin_app(
             Route("/api/v1/runs", runs, methods=["GET"]),
             Route("/api/v1/runs/{run_id}", run, methods=["GET"]),
             Route("/api/v1/runs/{run_id}/revisions", revisions, methods=["GET"]),
-            *Pages(store, traces, clock).routes(),
+            *Pages(store, beside or BesideStore()).routes(),
         ],
         exception_handlers={
             HTTPException: _http_error,

@@ -107,6 +107,12 @@ class AlertStoreContract:
         store.retain(before=30.0)
         assert [one.number for one in store.incidents()] == [2], "what is open is never forgotten"
 
+    def test_incidents_that_were_over_lately_are_listed_the_last_first(self, store: Store, lease: Lease) -> None:
+        over = [replace(INCIDENT, number=number, resolved_at=10.0 * number) for number in (1, 2, 4, 3)]
+        store.decide(lease, Decision(incidents=[*over, replace(INCIDENT, number=5)]))
+        assert [one.number for one in store.resolved_incidents(since=20.0, limit=10)] == [4, 3, 2]
+        assert [one.number for one in store.resolved_incidents(since=20.0, limit=2)] == [4, 3]
+
     def test_each_receiver_is_told_in_order_and_only_the_last_update(self, store: Store, lease: Lease) -> None:
         update = replace(NOTE, event="updated")
         last = replace(update, body={"summary": "worse still"})

@@ -1,6 +1,6 @@
 """The pages for people: what each shows, that links lead somewhere, and that nothing from outside becomes markup."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urljoin
@@ -8,12 +8,20 @@ from urllib.parse import quote, urljoin
 import pytest
 from starlette.testclient import TestClient
 
+from aem_monitor.alerting.evidence import evidence
+from aem_monitor.alerting.notification import About, dedup_key, resolved, triggered
+from aem_monitor.alerting.observed import Finding, Kind, Signature, Why
+from aem_monitor.examples import example_dialogs
+from aem_monitor.golden.dialog import Dialog
+from aem_monitor.golden.load import load_dialogs
 from aem_monitor.links import TraceLink
 from aem_monitor.model.verdict import Basis, FailureReason, MismatchDetail, NotScored, RunResult
 from aem_monitor.store import Store
+from aem_monitor.store.alerts import Decision, Incident
 from aem_monitor.store.conversations import Keeping, pack
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from aem_monitor.web.pages.render import STYLE_PATH
+from aem_monitor.web.pages.routes import BesideStore
 from tests.playing import Call, conversation, exchange
 from tests.services.postgresql import PostgresqlServer
 from tests.store.results import check, failing, run, turn
@@ -66,10 +74,30 @@ def broken(run_id: str = "broken", **changes: Any) -> RunResult:
     return run(run_id, *turns, **{**plain, **changes})
 
 
-def client(store: Store) -> TestClient:
-    app = admin_app(
-        store, lambda: ReloadResult(True, ""), TraceLink.parse("https://traces.example/{trace_id}"), lambda: NOW
-    )
+def incident(number: int, kind: Kind, opened_at: float, shown_by: Sequence[RunResult] = (), **names: str) -> Incident:
+    """As built-in alerting stores one."""
+    about = About("tests")
+    signature = Signature(kind, **{"agent": "reporting", "release": "1.0.0", **names})
+    finding = Finding(0.02, 0.5, 10, 20, 9.0, 8.0, {})
+    body = triggered(about, signature, number, opened_at, finding, evidence(signature, shown_by, None, None))
+    return Incident(dedup_key(about, signature), number, signature.agent, opened_at, None, body)
+
+
+def over(one: Incident, at: float) -> Incident:
+    """The same, resolved."""
+    return replace(one, resolved_at=at, body=resolved(one.body, at, Why.RECOVERED))
+
+
+def keep(store: Store, *incidents: Incident) -> None:
+    lease = store.take_alert_lease("a", store.alert_lease())
+    assert lease is not None
+    store.decide(lease, Decision(incidents=incidents))
+
+
+def client(store: Store, dialogs: Sequence[Dialog] = (), *, alerting: bool = False) -> TestClient:
+    traces = TraceLink.parse("https://traces.example/{trace_id}")
+    beside = BesideStore(traces, alerting, dialogs=lambda: dialogs, clock=lambda: NOW)
+    app = admin_app(store, lambda: ReloadResult(True, ""), beside)
     return TestClient(app, raise_server_exceptions=False, headers=BROWSER)
 
 
@@ -204,6 +232,71 @@ class PagesContract:
         dialogs = Page(http.get("/dialogs").text)
         assert "sales-report 1 of drafts 50.0 %" in dialogs.text()
 
+    def test_the_overview_has_the_incidents_that_are_open_or_were_lately(self, store: Store) -> None:
+        spike = {"reason": "inconsistent_parameter_values", "tool": "reports"}
+        extra = replace(broken("extra", release="2.0.0"), turns=broken().turns[4:])
+        for one in (broken(), extra):
+            store.record_final(one, [], NOW - 7300)
+        shown = incident(1, Kind.ROOT_CAUSE_SPIKE, NOW - 7200, [broken()], **spike)
+        drift = incident(1, Kind.DRIFT, NOW - 3600, [extra], release="2.0.0")
+        recent = over(incident(1, Kind.RELEASE_REGRESSION, NOW - 90_000), NOW - 86_000)
+        old = over(incident(1, Kind.DRIFT, NOW - 90_000, agent="gone"), NOW - 87_000)
+        keep(store, drift, shown, recent, old)
+        with client(store, alerting=True) as http:
+            page = Page(http.get("/").text)
+            opened, closed = (list(page.all("tbody")[place]) for place in (0, 1))
+            first, second = (page.text(row) for row in opened)
+            assert first.startswith(
+                "critical reporting 1.0.0: root cause inconsistent_parameter_values (reports) in 10 of"
+            )
+            assert "with 1 cascade 2 hours ago open sales-report broken, turn 2, region failed runs of 1.0.0" in first
+            assert second.startswith("warning reporting 2.0.0: fails more dialogs than it did, 10 of the last 20 runs")
+            assert [page.text(row[2]) for row in closed] == ["23 hours ago recovered"]
+            links = [one.get("href") or "" for row in opened for one in row.iter("a")]
+            assert links[0] == "/runs/broken#turn-2"
+            assert "turn-2" in Page(http.get(links[0]).text).ids
+            assert links[2] == "/runs/extra"
+            assert all(http.get(link).status_code == 200 for link in links)
+        with client(store) as http:
+            assert "ncident" not in Page(http.get("/").text).text(), (
+                "alerting is off, so that nobody keeps them up to date"
+            )
+
+    def test_the_overview_says_that_no_incident_is_open(self, store: Store) -> None:
+        with client(store, alerting=True) as http:
+            assert "Built-in alerting has no open incident." in Page(http.get("/").text).text()
+
+    def test_of_many_open_incidents_the_overview_has_the_oldest(self, store: Store) -> None:
+        keep(store, *(incident(1, Kind.DRIFT, NOW - 100 + at, agent=f"agent {at}") for at in range(53)))
+        with client(store, alerting=True) as http:
+            page = Page(http.get("/").text)
+        assert len(page.all("tbody")[0]) == 50
+        assert "3 newer ones are left out" in page.text()
+
+    def test_loaded_dialogs_that_do_not_run_are_listed(self, store: Store) -> None:
+        (example,) = load_dialogs([example_dialogs() / "sales-report.yaml"])
+        draft = replace(example.review, draft=True)
+        loaded = [
+            replace(example, name="stopped", version=4),
+            replace(example, name="never <b>"),
+            replace(example, name="ran"),
+            replace(example, name="a draft", review=draft),
+        ]
+        store.record_final(run("ran", dialog="ran"), [], NOW - 100)
+        earlier = NOW - 40 * 86400
+        for name in ("stopped", "unloaded"):
+            store.record_final(run(name, dialog=name, ended_ns=int(earlier * 1e9)), [], earlier)
+        with client(store, loaded) as http:
+            page = Page(http.get("/dialogs").text)
+            ran, idle = page.all("tbody")
+            assert [page.text(row[0]) for row in ran] == ["ran"]
+            assert [page.text(row) for row in idle] == [
+                "a draft draft 1 no run is stored",
+                "never <b> 1 no run is stored",
+                "stopped 4 40 days ago",
+            ]
+            assert [one.get("href") for one in idle.iter("a")] == ["/dialogs/stopped"]
+
     def test_a_dialog_shows_its_runs_in_a_row_and_how_often_they_flip(self, store: Store, http: TestClient) -> None:
         for number, passed in enumerate([True, True, False, True]):
             store.record_final(run(f"run-{number}", test_pass=passed), [], NOW - 100 + number)
@@ -266,8 +359,14 @@ def test_what_comes_from_outside_is_never_markup(store: Store) -> None:
     talk = conversation(exchange(ATTACK, [Call(ATTACK, {"a": ATTACK}, ATTACK)], ATTACK))
     store.record_final(result, [], NOW - 10, conversation=pack(talk, Keeping()))
     store.record_final(replace(result, run_id="other", release="<b>2</b>"), [], NOW - 5)
+    seen = ATTACK.encode("utf-8", "replace").decode()
+    spike = {"agent": seen, "release": seen, "reason": "inconsistent_parameter_values", "tool": seen}
+    attacking = incident(1, Kind.ROOT_CAUSE_SPIKE, NOW - 5, [result], **spike)
+    assert attacking.body["evidence"]["examples"]
+    keep(store, attacking, over(replace(attacking, number=2), NOW))
+    (example,) = load_dialogs([example_dialogs() / "sales-report.yaml"])
     named = quote(ATTACK, errors="replace")
-    with client(store) as http:
+    with client(store, [replace(example, name=ATTACK + "!")], alerting=True) as http:
         listed = [link for link in Page(http.get("/dialogs").text).links if link.startswith("/dialogs/")]
         addresses = ["/", "/runs", "/runs/evil", "/releases", *listed]
         addresses += [f"/runs?agent={named}", f"/releases?baseline={named}&candidate=x"]

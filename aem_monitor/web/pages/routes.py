@@ -1,7 +1,8 @@
 """The pages and their addresses, which alerts, panels and runbooks link to."""
 
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.datastructures import QueryParams
@@ -9,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from aem_monitor.golden.dialog import Dialog
 from aem_monitor.links import TraceLink
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import RunFilter, Store
@@ -22,19 +24,38 @@ from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, 
 DAYS: Final = 30
 """How far back the overview and the list of dialogs count."""
 
+_RESOLVED_FOR: Final = 86400.0
+"""For how long an incident that is over stays on the overview, in seconds."""
+
+_MOST_INCIDENTS: Final = 50
 _STRIP_RUNS: Final = 300
 _MOST_RELEASES: Final = 100
 _MOST_EXCHANGES: Final = 100
 _FIELDS: Final = ("agent", "release", "model", "dialog", "conversation_id", "result", "draft", "state")
 
 
-class Pages:
-    """The pages over one store. ``clock`` gives the time in seconds since the epoch."""
+@dataclass(frozen=True, slots=True)
+class BesideStore:
+    """What pages tell that the store does not know.
 
-    def __init__(self, store: Store, traces: TraceLink | None, clock: Callable[[], float]) -> None:
+    ``traces`` makes links of trace ids, ``alerting`` says whether built-in alerting is on, ``dialogs`` gives the golden
+    dialogs that are loaded at the moment, ``clock`` the time (seconds since the epoch) from which ages count.
+    """
+
+    traces: TraceLink | None = None
+    alerting: bool = False
+    dialogs: Callable[[], Iterable[Dialog]] = tuple
+    clock: Callable[[], float] = time.time
+
+
+class Pages:
+    """The pages over one store."""
+
+    def __init__(self, store: Store, beside: BesideStore) -> None:
         self._store = store
-        self._traces = traces
-        self._clock = clock
+        self._beside = beside
+        self._traces = beside.traces
+        self._clock = beside.clock
 
     def routes(self) -> list[Route]:
         """All of GET, and with it HEAD."""
@@ -66,8 +87,16 @@ class Pages:
                 "left_out": max(0, len(tallies) - _MOST_RELEASES),
                 "failed": failed,
                 "last": max((one.last_at for one in tallies), default=None),
+                "incidents": self._incidents(now) if self._beside.alerting else None,
             },
         )
+
+    def _incidents(self, now: float) -> dict[str, object]:
+        """Those of built-in alerting that are open, and those that were over lately."""
+        still_open = self._store.open_incidents()
+        over = self._store.resolved_incidents(now - _RESOLVED_FOR, _MOST_INCIDENTS)
+        left_out = max(0, len(still_open) - _MOST_INCIDENTS)
+        return {"open": still_open[:_MOST_INCIDENTS], "over": over, "left_out": left_out}
 
     def _runs(self, request: Request) -> Response:
         given = _filled(request.query_params)
@@ -163,12 +192,16 @@ class Pages:
         _known(request.query_params, ())
         now = self._clock()
         tallies = self._store.dialog_tallies(now - DAYS * 86400.0)
+        ran = {one.dialog for one in tallies}
+        idle = sorted((one for one in self._beside.dialogs() if one.name not in ran), key=lambda one: one.name)
+        last = self._store.last_runs() if idle else {}
         return page(
             "dialogs.html",
             {
                 "now": now,
                 "days": DAYS,
                 "dialogs": [(one, Rate.of(one.tally)) for one in tallies],
+                "idle": [(one, last.get(one.name)) for one in idle],
             },
         )
 

@@ -66,7 +66,7 @@ class Alerting:
         self._thread = threading.Thread(target=self._run, name="alerting", daemon=True)
         self._behind: int | None = None
         self._oldest: float | None = None
-        self._waiting: dict[str, int] = {}
+        self._waiting: dict[str, int] | None = None
         metrics.watch("aem_monitor_alerting_lease_held", self._read_held)
         metrics.watch("aem_monitor_alerting_open_incidents", self._read_open)
         metrics.watch("aem_monitor_alerting_behind_runs", lambda: _reading(self._behind))
@@ -124,6 +124,7 @@ class Alerting:
         if self._deciding is None:
             deciding = Deciding(self._store, self._settings.detectors, self._settings.told)
             self._decide(lease, deciding, deciding.agree(self._wall()))
+            self._store.drop_unsent(lease, [one.name for one in self._sendings])
             self._deciding = deciding
         full = False
         if self._stopping.is_set() or self._clock() - self._observed_at >= _OBSERVE_EVERY:
@@ -177,8 +178,10 @@ class Alerting:
 
     def _forget(self) -> None:
         self._deciding = None
-        self._behind = self._oldest = None
-        self._waiting = {}
+        self._behind = self._oldest = self._waiting = None
+        self._counted_at = -float("inf")
+        for one in self._sendings:
+            one.oldest = None
 
     def _read_held(self) -> Readings:
         """A thread that does not come round has lost it: another has taken over, or nobody decides."""
@@ -190,13 +193,12 @@ class Alerting:
         return [] if deciding is None else [((), float(len(deciding.open)))]
 
     def _read_waiting(self) -> Readings:
-        if self._deciding is None:
+        waiting = self._waiting
+        if waiting is None:
             return []
-        return [((("receiver", one.name),), float(self._waiting.get(one.name, 0))) for one in self._sendings]
+        return [((("receiver", one.name),), float(waiting.get(one.name, 0))) for one in self._sendings]
 
     def _read_oldest(self) -> Readings:
-        if self._deciding is None:
-            return []
         return [((("receiver", one.name),), one.oldest) for one in self._sendings if one.oldest is not None]
 
 

@@ -238,6 +238,15 @@ class AlertStore(Transactions):
 
         self._write("note a notification as sent", write)
 
+    def drop_unsent(self, lease: Lease, receivers: Sequence[str]) -> None:
+        """Forget what others than these receivers were to be told: they are no longer configured."""
+
+        def write(connection: Connection) -> None:
+            _fenced(connection, lease)
+            connection.execute(delete(_NOTIFICATIONS).where(_NOTIFICATIONS.c.receiver.not_in(receivers)))
+
+        self._write("forget notifications", write)
+
 
 def _fenced(connection: Connection, lease: Lease) -> None:
     """Fail unless the lease is still held; count it as a sign of life. Locks the row until the transaction ends."""

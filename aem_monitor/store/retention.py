@@ -23,4 +23,5 @@ def forget(connection: Connection, before: float, conversations_before: float | 
     connection.execute(delete(schema.provisional_runs).where(schema.provisional_runs.c.stored_at < before))
     # Those that are open have no such time.
     connection.execute(delete(schema.incidents).where(schema.incidents.c.resolved_at < before))
+    connection.execute(delete(schema.notifications).where(schema.notifications.c.created_at < before))
     return count

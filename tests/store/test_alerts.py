@@ -130,6 +130,15 @@ class AlertStoreContract:
         store.decide(lease, Decision(notifications=[change, change, NOTE, replace(NOTE, event="resolved")]))
         assert [one.event for one in store.unsent("webhook", 9)] == ["triggered", "resolved", "change", "change"]
 
+    def test_who_is_no_longer_told_has_nothing_waiting(self, store: Store, lease: Lease) -> None:
+        store.decide(lease, Decision(notifications=[NOTE, replace(NOTE, receiver="pagerduty")]))
+        store.drop_unsent(lease, ["pagerduty", "alertmanager"])
+        assert store.count_unsent() == {"pagerduty": 1}
+        store.retain(before=NOTE.created_at)
+        assert store.count_unsent() == {"pagerduty": 1}
+        store.retain(before=NOTE.created_at + 1)
+        assert store.count_unsent() == {}
+
     def test_names_that_no_database_takes_as_text_are_kept(self, store: Store, lease: Lease) -> None:
         odd = replace(INCIDENT, agent="a\x00\ud800", body={"agent": "a\x00\ud800"})
         store.decide(lease, Decision(incidents=[odd], notifications=[replace(NOTE, body=odd.body)]))

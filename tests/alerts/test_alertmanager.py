@@ -237,9 +237,16 @@ MUTED: Final[dict[str, tuple[Sequence[tuple[str, Mapping[str, str]]], set[str]]]
             ("AemMonitorStalled", REPLICA),
             ("AemMonitorLagHigh", {**JOB, "topic": "otlp_spans"}),
             ("AemMonitorSinkBehind", {**REPLICA, "sink": "kafka"}),
+            ("AemMonitorAlertingFailing", JOB),
             ("AemCanariesAbsent", JOB),
         ],
-        {"AemMonitorStalled", "AemMonitorLagHigh", "AemMonitorSinkBehind", "AemCanariesAbsent"},
+        {
+            "AemMonitorStalled",
+            "AemMonitorLagHigh",
+            "AemMonitorSinkBehind",
+            "AemMonitorAlertingFailing",
+            "AemCanariesAbsent",
+        },
     ),
     "drift that built-in alerting found": (
         [

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, case, func, select
 
+from aem_monitor.model.verdict import UNKNOWN
 from aem_monitor.store import schema
 from aem_monitor.store.queries import named
 from aem_monitor.store.records import MAX_PAGE
@@ -140,6 +141,20 @@ class Summaries(Transactions):
             .order_by(_RUNS.root_cause)
         )
         return self._read("compare releases", lambda connection: _by_dialog(connection, counted, reasons))
+
+    def release_starts(self, agent: str | None) -> dict[str, float]:
+        """When the earliest stored run of each release of one agent, or of all, began (event time, seconds since the
+        epoch); runs whose spans carry no release are those of ``unknown``."""
+        conditions = [*_reviewed()]
+        if agent is not None:
+            conditions.append(_RUNS.agent == text_column(agent))
+        query = select(_RUNS.release, func.min(_RUNS.started_ns)).where(*conditions).group_by(_RUNS.release)
+        return self._read(
+            "look up when releases began",
+            lambda connection: {
+                release or UNKNOWN: started_ns / 1e9 for release, started_ns in connection.execute(query)
+            },
+        )
 
     def plays_of_dialog(self, dialog: str, limit: int) -> list[Play]:
         """The newest runs of a dialog, the newest first."""

@@ -421,6 +421,15 @@ class StoreContract:
         assert store.dialogs_of_release(None, "1.0.0") == [DialogOfRelease("other", Tally(passed=1), ()), counted]
         assert store.dialogs_of_release("reporting", "3.0.0") == []
 
+    def test_a_release_began_with_its_earliest_run(self, store: Store) -> None:
+        for number, release in enumerate(("2.0.0", None, "2.0.0", "1.0.0")):
+            started = (9 - number) * 10**9
+            store.record_final(run(f"run-{number}", release=release, started_ns=started), [], stored_at=1.0)
+        store.record_final(run("other", agent="other", started_ns=10**9), [], stored_at=1.0)
+        store.record_final(run("draft", draft=True, started_ns=10**9), [], stored_at=1.0)
+        assert store.release_starts("reporting") == {"2.0.0": 7.0, "unknown": 8.0, "1.0.0": 6.0}
+        assert store.release_starts(None)["1.0.0"] == 1.0
+
     def test_the_runs_of_a_release_are_given_for_the_canary_gate_in_order_with_their_root_causes(
         self, store: Store
     ) -> None:

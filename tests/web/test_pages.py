@@ -210,6 +210,20 @@ class PagesContract:
         other = Page(http.get("/releases?agent=nobody&baseline=1.0.0&candidate=2.0.0").text)
         assert "nothing can be compared" in other.text()
 
+    def test_of_releases_that_were_seen_at_once_the_one_whose_runs_began_later_is_the_candidate(
+        self, store: Store, http: TestClient
+    ) -> None:
+        for release, hours in (("2.0.0", 3), ("3.0.0", 5), ("1.0.0", 9)):
+            started = int((NOW - hours * 3600) * 1e9)
+            store.note_release("reporting", release, "small-1", NOW)
+            store.record_final(run(release, release=release, started_ns=started), [], NOW)
+        store.note_release("reporting", "0.9.0", "small-1", NOW - 10 * 3600)
+        store.record_final(run("kept", release="0.9.0", started_ns=int((NOW - 3600) * 1e9)), [], NOW)
+        page = Page(http.get("/releases").text)
+        assert "2.0.0 is better or worse than 3.0.0" in page.text()
+        page = Page(http.get("/releases?candidate=1.0.0").text)
+        assert "1.0.0 is better or worse than 0.9.0" in page.text(), "its first runs have passed their retention"
+
     def test_two_runs_are_not_called_a_difference(self, store: Store, http: TestClient) -> None:
         store.record_final(run("old"), [], NOW - 20)
         store.record_final(broken("new", release="2.0.0"), [], NOW - 10)

@@ -1,7 +1,7 @@
 """The pages and their addresses, which alerts, panels and runbooks link to."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -161,7 +161,8 @@ class Pages:
         _known(given, ("agent", "baseline", "candidate"))
         seen = self._store.releases()
         agent, baseline, candidate = given.get("agent"), given.get("baseline"), given.get("candidate")
-        names = _newest_first([one for one in seen if agent is None or one.agent == agent])
+        starts = self._store.release_starts(agent)
+        names = _newest_first([one for one in seen if agent is None or one.agent == agent], starts)
         if candidate is None:
             candidate = next((name for name in names if name != baseline), None)
         if baseline is None and candidate is not None:
@@ -262,6 +263,15 @@ def _suggestions(seen: list[ReleaseSeen]) -> dict[str, list[str]]:
     }
 
 
-def _newest_first(seen: list[ReleaseSeen]) -> list[str]:
-    """Names of releases, the one that appeared last first."""
-    return list(dict.fromkeys(one.release for one in sorted(seen, key=lambda one: -one.first_seen)))
+def _newest_first(seen: list[ReleaseSeen], starts: Mapping[str, float]) -> list[str]:
+    """Names of releases, the one that began last first; ``starts`` is when the earliest stored run of each began.
+
+    A release is seen when a run of it is recognised. Of spans that waited, as after a restart, the runs of two releases
+    are recognised at once, in any order; their own times tell them apart. The earliest of these is forgotten with its
+    run, and what was seen is not.
+    """
+    first: dict[str, float] = {}
+    for one in seen:
+        first[one.release] = min(first.get(one.release, one.first_seen), one.first_seen)
+    began = {name: (min(at, starts.get(name, at)), at) for name, at in first.items()}
+    return sorted(began, key=lambda name: began[name], reverse=True)

@@ -8,14 +8,14 @@ from typing import Any
 
 import orjson
 
-from aem_monitor.canary.gate import Rules, State, decide
-from aem_monitor.canary.pairs import pair
+from aem_monitor.canary.compare import Comparison, check_names, compare
+from aem_monitor.canary.gate import Rules, State
 from aem_monitor.canary.played import Release, releases_of_lines
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
-from aem_monitor.errors import UsageError
+from aem_monitor.errors import StoreError, UsageError
 
 EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
 
@@ -78,31 +78,34 @@ def _check(arguments: Namespace) -> int:
         critical=frozenset(arguments.critical),
     )
     names = (arguments.baseline, arguments.candidate)
-    if names[0] == names[1]:
-        raise UsageError("canary: the baseline and the candidate are the same release")
-    releases = _releases(arguments, names)
-    agents = releases[0].agents | releases[1].agents
-    if len(agents) > 1:
-        named = ", ".join(sorted(agents))
-        raise UsageError(f"canary: several agents have runs of these releases; choose one with --agent: {named}")
-    result = decide(pair(releases[0].played, releases[1].played), rules, arguments.one_look)
-    if arguments.format == "json":
-        write_json(result_object(names, releases, result, rules))
-    elif arguments.format == "markdown":
-        write_text(markdown(names, releases, result))
+    check_names(names)
+    found = compare(names, _releases(arguments, names), rules, arguments.one_look)
+    return _told(found, arguments.format)
+
+
+def _told(found: Comparison, form: str) -> int:
+    if form == "json":
+        write_json(result_object(found.names, found.releases, found.result, found.rules))
+    elif form == "markdown":
+        write_text(markdown(found.names, found.releases, found.result))
     else:
-        print_table(("canary", sentence(result)), facts(names, releases, result), sys.stdout)
-        if result.changes:
-            print_table(("changes",), [(change(one),) for one in result.changes], sys.stdout)
-    return EXIT[result.state]
+        facts_of = facts(found.names, found.releases, found.result)
+        print_table(("canary", sentence(found.result)), facts_of, sys.stdout)
+        if found.result.changes:
+            print_table(("changes",), [(change(one),) for one in found.result.changes], sys.stdout)
+    return EXIT[found.result.state]
 
 
 def _releases(arguments: Namespace, names: tuple[str, str]) -> tuple[Release, Release]:
     if arguments.verdicts:
         found = releases_of_lines(_lines(arguments.verdicts), arguments.agent, names)
         return found[names[0]], found[names[1]]
-    with open_store(configuration(arguments)) as store:
-        return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
+    try:
+        with open_store(configuration(arguments)) as store:
+            return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
+    except StoreError as error:
+        # Its usual exit code, 1, is that of a regression here: a database that is away must roll nothing back.
+        raise UsageError(str(error)) from error
 
 
 def _lines(paths: list[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -17,7 +17,8 @@ from aem_monitor.model.render import evidence_object, result_object
 from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import Store, StoredRun
 from aem_monitor.store.records import MAX_PAGE
-from aem_monitor.web.json_response import StrictJSONResponse
+from aem_monitor.web.canary import CanaryEndpoint
+from aem_monitor.web.json_response import StrictJSONResponse, error_response
 from aem_monitor.web.pages.routes import BesideStore, Pages, error_page, wants_page
 from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, wants_provisional
 
@@ -36,8 +37,8 @@ Reload = Callable[[], ReloadResult]
 
 
 def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -> Starlette:
-    """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``, and the
-    pages of ``web.pages``.
+    """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``,
+    ``GET /api/v1/canary``, and the pages of ``web.pages``.
 
     Only the store is read, so that the engine is never disturbed. Errors are
     ``{"error": {"reason": .., "message": ..}}`` with a bounded reason, or a page for browsers outside of the API.
@@ -94,6 +95,7 @@ def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -
             Route("/api/v1/runs", runs, methods=["GET"]),
             Route("/api/v1/runs/{run_id}", run, methods=["GET"]),
             Route("/api/v1/runs/{run_id}/revisions", revisions, methods=["GET"]),
+            Route("/api/v1/canary", CanaryEndpoint(store).answer, methods=["GET"]),
             *Pages(store, beside or BesideStore()).routes(),
         ],
         exception_handlers={
@@ -103,11 +105,6 @@ def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -
             Exception: _unexpected,
         },
     )
-
-
-def error_response(status: int, reason: str, message: str, headers: dict[str, str] | None = None) -> Response:
-    """The one form of an error."""
-    return StrictJSONResponse({"error": {"reason": reason, "message": message}}, status_code=status, headers=headers)
 
 
 def _no_run() -> Response:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from aem_monitor.strictjson import strict_json
 
@@ -12,3 +12,8 @@ class StrictJSONResponse(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         return strict_json(content).encode("ascii")
+
+
+def error_response(status: int, reason: str, message: str, headers: dict[str, str] | None = None) -> Response:
+    """The one form of an error."""
+    return StrictJSONResponse({"error": {"reason": reason, "message": message}}, status_code=status, headers=headers)

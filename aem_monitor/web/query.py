@@ -34,12 +34,7 @@ def run_filter(parameters: QueryParams) -> RunFilter:
         QueryError: a parameter is unknown, repeated or malformed. An unknown one is refused because a misspelt filter
             that is ignored shows runs that were not asked for.
     """
-    names = [name for name, _ in parameters.multi_items()]
-    for name in names:
-        if name not in _KNOWN:
-            raise QueryError(f"unknown parameter {name[:50]!r}; known are {', '.join(sorted(_KNOWN))}")
-        if names.count(name) > 1:
-            raise QueryError(f"{name} is given more than once")
+    each_once(parameters, _KNOWN)
     return RunFilter(
         agent=parameters.get("agent"),
         release=parameters.get("release"),
@@ -53,6 +48,16 @@ def run_filter(parameters: QueryParams) -> RunFilter:
         limit=_limit(parameters),
         after=_cursor(parameters),
     )
+
+
+def each_once(parameters: QueryParams, known: frozenset[str]) -> None:
+    """Raises ``QueryError`` when a parameter is not among those known, or repeated."""
+    names = [name for name, _ in parameters.multi_items()]
+    for name in names:
+        if name not in known:
+            raise QueryError(f"unknown parameter {name[:50]!r}; known are {', '.join(sorted(known))}")
+        if names.count(name) > 1:
+            raise QueryError(f"{name} is given more than once")
 
 
 def wants_provisional(parameters: QueryParams) -> bool:

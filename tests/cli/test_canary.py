@@ -116,7 +116,7 @@ def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
     path = verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "." * 40})
     verdicts(path, {"1": "." * 40, "2": "x" * 40}, agent="bank")
     assert check(path) == 2
-    assert "choose one with --agent: bank, shop" in capsys.readouterr().err
+    assert "give the agent, one of: bank, shop" in capsys.readouterr().err
     assert check(path, "--agent", "bank") == 1
 
 
@@ -138,3 +138,12 @@ def test_the_store_is_read_where_no_files_are_named(tmp_path: Path, capsys: pyte
     assert main(words) == 1
     result = json.loads(capsys.readouterr().out)
     assert (result["pairs"], result["candidate"]["passed"]) == (20, 0)
+
+
+def test_a_store_that_cannot_be_read_is_no_regression(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    broken = tmp_path / "store.db"
+    broken.write_bytes(b"no database " * 1000)
+    config = tmp_path / "c.yaml"
+    config.write_text(f"store:\n  url: sqlite:///{broken}\n", encoding="utf-8")
+    assert main(["canary", "check", "--baseline", "1", "--candidate", "2", "--config", str(config)]) == 2
+    assert "move the file away or restore a backup" in capsys.readouterr().err

@@ -29,6 +29,9 @@ def explain(error: ValidationError, document: Document, model: type[BaseModel] |
     """
     found: list[tuple[int, str]] = []
     for fault in error.errors(include_url=False):
+        if fault["type"] == "too_short" and fault["ctx"]["actual_length"] < len(fault["input"]):
+            # Pydantic counts the entries that are right; what is wrong with the others is said of each.
+            continue
         path = document.locate(fault["loc"])
         cause = fault.get("ctx", {}).get("error")
         if fault["type"] == "missing":
@@ -102,6 +105,8 @@ def _message(fault: Any, path: KeyPath, known: Sequence[str]) -> str:
         return f"must be a mapping of keys to values{_got(fault['input'], path)}"
     if kind == "path_type":
         return f"must be the path of a file or folder{_got(fault['input'], path)}"
+    if kind in ("too_short", "string_too_short") and not fault["input"]:
+        return "must not be empty"
     text: str = fault["msg"]
     if kind in ("value_error", "assertion_error"):
         return text.partition(", ")[2] or text

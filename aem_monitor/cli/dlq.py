@@ -13,6 +13,7 @@ from typing import Final
 
 from aem_monitor.cli.output import write_json_line
 from aem_monitor.cli.tables import Column, print_table
+from aem_monitor.cli.topic import topic_argument
 from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.load import load_config
 from aem_monitor.config.settings import dead_letter_settings, kafka_settings
@@ -72,7 +73,12 @@ def configure(parser: ArgumentParser) -> None:
         "1: some letters were left, or Kafka did not answer.",
     )
     _add_common(replay)
-    replay.add_argument("--to", metavar="TOPIC", help="topic to give them to, in place of those that they came from")
+    replay.add_argument(
+        "--to",
+        metavar="TOPIC",
+        type=topic_argument,
+        help="topic to give them to, in place of those they came from",
+    )
     replay.add_argument("--dry-run", action="store_true", help="count what would be done, and do nothing")
     replay.set_defaults(handler=_replay)
 

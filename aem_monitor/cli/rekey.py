@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Final
 
 from aem_monitor.cli.logs import start_logging
+from aem_monitor.cli.topic import topic_argument
 from aem_monitor.config.load import load_config
 from aem_monitor.config.rekeying import (
     read_by_the_monitor,
@@ -37,7 +38,11 @@ def configure(parser: ArgumentParser) -> None:
         help="configuration file of the monitor: the sections rekey and ingest.kafka say what is read and written",
     )
     parser.add_argument(
-        "--to", metavar="TOPIC", default=None, help="topic to write to, where the configuration names one to read"
+        "--to",
+        metavar="TOPIC",
+        type=topic_argument,
+        default=None,
+        help="topic to write to, where the configuration names one to read",
     )
     parser.set_defaults(handler=rekey)
 

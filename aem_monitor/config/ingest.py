@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 
+from aem_monitor.config.names import Broker, TopicName
 from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.units import Address, Duration, ListenAddress, Size, format_size
 from aem_monitor.validation import KeyFaultError
@@ -64,7 +65,7 @@ class OtlpJournal(Section):
 class KafkaTopic(Section):
     """One topic and what its messages hold."""
 
-    name: str = Field(min_length=1, max_length=249, description="Name of the topic.")
+    name: TopicName = Field(description="Name of the topic.")
     signal: Literal["traces", "logs"] = Field("traces", description="What its messages are export requests of.")
     encoding: Literal["auto", "otlp_proto", "otlp_json"] = Field(
         "auto",
@@ -105,6 +106,13 @@ class KafkaClient(Section):
                 "sasl_mechanism",
                 f"has no effect with security_protocol {self.security_protocol}; use SASL_SSL (or SASL_PLAINTEXT)",
             )
+        if self.sasl_mechanism not in (None, "GSSAPI"):
+            password = self.sasl_plain_password is not None or self.sasl_plain_password_file is not None
+            if self.sasl_plain_username is None or not password:
+                raise KeyFaultError(
+                    "sasl_mechanism",
+                    f"{self.sasl_mechanism} needs sasl_plain_username and sasl_plain_password_file; give both",
+                )
         if self.sasl_mechanism is None and self.security_protocol.startswith("SASL_"):
             raise KeyFaultError("security_protocol", f"{self.security_protocol} needs sasl_mechanism; add it")
         return self
@@ -113,10 +121,8 @@ class KafkaClient(Section):
 class DeadLetters(Section):
     """Messages that cannot be used go to a topic of their own; see [dead-letters.md](dead-letters.md)."""
 
-    topic: str | None = Field(
+    topic: TopicName | None = Field(
         None,
-        min_length=1,
-        max_length=249,
         description="Name of the topic; it has to exist. Without one, such messages are counted and passed over, "
         "however many there are.",
     )
@@ -138,7 +144,7 @@ class DeadLetters(Section):
 class Kafka(Section):
     """Spans from Kafka. Offsets are committed when the verdicts they led to are stored."""
 
-    bootstrap_servers: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+    bootstrap_servers: Annotated[tuple[Broker, ...], Field(strict=False)] = Field(
         min_length=1, description="Brokers to begin with, each `host:port`. Required."
     )
     group_id: str = Field("aem-monitor", min_length=1, description="Consumer group; replicas share one.")
@@ -158,7 +164,11 @@ class Kafka(Section):
     max_poll_records: int = Field(500, gt=0, description="Most messages taken in one poll.")
     max_poll_interval: Duration = Field(300.0, gt=0, description="Longest pause between polls in the group's eyes.")
     session_timeout: Duration = Field(45.0, gt=0, description="Silence after which the group gives partitions away.")
-    heartbeat_interval: Duration = Field(3.0, gt=0, description="How often the group hears from this replica.")
+    heartbeat_interval: Duration = Field(
+        3.0,
+        gt=0,
+        description="How often the group hears from this replica, but at least three times in `session_timeout`.",
+    )
     fetch_min_bytes: int = Field(1, gt=0, description="Bytes a broker waits for before it answers a fetch.")
     fetch_max_wait: Duration = Field(0.5, gt=0, description="How long a broker waits for `fetch_min_bytes`.")
     fetch_max_bytes: Size = Field(

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from aem_monitor.config.names import TopicName
 from aem_monitor.config.section import Listener, Section
 from aem_monitor.config.units import Address, Duration, ListenAddress, Size
 from aem_monitor.validation import KeyFaultError
@@ -12,10 +13,8 @@ from aem_monitor.validation import KeyFaultError
 class RekeyTopic(Section):
     """One topic that `rekey` reads, and the one it writes to."""
 
-    name: str = Field(min_length=1, max_length=249, description="Name of the topic that is read.")
-    to: str = Field(
-        min_length=1,
-        max_length=249,
+    name: TopicName = Field(description="Name of the topic that is read.")
+    to: TopicName = Field(
         description="Name of the topic that is written to; the monitor reads this one. It has to exist. Those of "
         "traces and logs need the same number of partitions.",
     )

@@ -18,11 +18,6 @@ def rekey_kafka_settings(config: Config, path: Path) -> KafkaSettings:
     kafka, chosen = config.ingest.kafka, config.rekey
     if kafka is None:
         raise ConfigError(f"{path}: ingest.kafka: rekey needs the brokers; give at least bootstrap_servers")
-    if chosen.group_id == kafka.group_id:
-        raise ConfigError(
-            f"{path}: rekey.group_id: {chosen.group_id!r} is the monitor's own (ingest.kafka.group_id); a group reads "
-            "one set of topics, give rekey another one"
-        )
     return replace(
         kafka_settings(kafka),
         topics=tuple(KafkaTopic(topic.name, topic.signal, topic.encoding) for topic in chosen.topics),

@@ -13,7 +13,7 @@ from aem_monitor.config.rekey import Rekey
 from aem_monitor.config.section import FileName, Listener, Section
 from aem_monitor.config.sinks import Sinks
 from aem_monitor.config.store import Store
-from aem_monitor.config.units import Address, Duration, ListenAddress
+from aem_monitor.config.units import Address, Duration, ListenAddress, format_duration
 from aem_monitor.config.web import Web
 from aem_monitor.validation import KeyFaultError
 
@@ -172,10 +172,45 @@ class Config(Section):
         source, sink = self.ingest.kafka, self.sinks.kafka
         if source is None or sink is None or not set(source.bootstrap_servers) & set(sink.bootstrap_servers):
             return self
-        if sink.topic in {*(topic.name for topic in source.topics), source.dead_letters.topic}:
+        if sink.topic == source.dead_letters.topic:
+            raise KeyFaultError(
+                ("sinks", "kafka", "topic"),
+                f"topic {sink.topic!r} is ingest.kafka.dead_letters.topic; verdicts need a topic of their own",
+            )
+        if sink.topic in {topic.name for topic in source.topics}:
             raise KeyFaultError(
                 ("sinks", "kafka", "topic"),
                 f"topic {sink.topic!r} is one of ingest.kafka; verdicts need a topic of their own",
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _rekey_is_apart(self) -> Self:
+        source = self.ingest.kafka
+        if source is None:
+            return self
+        if self.rekey.group_id == source.group_id:
+            raise KeyFaultError(
+                ("rekey", "group_id"),
+                f"{source.group_id!r} is the monitor's own (ingest.kafka.group_id); a group reads one set of topics, "
+                "give rekey another one",
+            )
+        for number, topic in enumerate(self.rekey.topics):
+            if topic.to == source.dead_letters.topic:
+                raise KeyFaultError(
+                    ("rekey", "topics", number, "to"),
+                    f"topic {topic.to!r} is ingest.kafka.dead_letters.topic; no monitor reads spans there",
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _store_remembers_what_comes_again(self) -> Self:
+        journal = self.ingest.otlp_journal
+        if self.ingest.takes_otlp and journal.enabled and self.store.retention < journal.max_age:
+            raise KeyFaultError(
+                ("store", "retention"),
+                f"{format_duration(self.store.retention)} is shorter than ingest.otlp_journal.max_age, "
+                f"{format_duration(journal.max_age)}: a request that is read again would count again; make it as long",
             )
         return self
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
 from aem_monitor.config.ingest import KafkaClient
+from aem_monitor.config.names import Broker, TopicName
 from aem_monitor.config.section import FileName, Section
 from aem_monitor.config.units import Duration, Size
 from aem_monitor.sinks.faults import SINKS
@@ -42,12 +43,10 @@ class JsonLines(Section):
 class KafkaSink(Section):
     """A topic with every final verdict and revision as a message, off until it is named. It has to exist."""
 
-    bootstrap_servers: Annotated[tuple[str, ...], Field(strict=False)] = Field(
+    bootstrap_servers: Annotated[tuple[Broker, ...], Field(strict=False)] = Field(
         min_length=1, description="Brokers to begin with, each `host:port`."
     )
-    topic: str = Field(
-        min_length=1,
-        max_length=249,
+    topic: TopicName = Field(
         description="Name of the topic; not one that is read. A verdict longer than its `max.message.bytes` is lost to "
         "the sink.",
     )

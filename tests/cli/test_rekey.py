@@ -47,6 +47,15 @@ def test_what_cannot_work_is_said_with_its_place(
     assert said.out == ""
 
 
+@pytest.mark.parametrize("command", [["rekey"], ["dlq", "replay"]])
+@pytest.mark.parametrize("name", ["", "a b", "..", "x" * 250])
+def test_what_is_no_topic_is_refused(
+    command: list[str], name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--config", str(written(tmp_path, KAFKA)), "--to", name]) == 2
+    assert f"argument --to: {name!r} is no name of a topic" in capsys.readouterr().err
+
+
 def test_it_reads_as_the_monitor_does_but_as_a_group_of_its_own(tmp_path: Path) -> None:
     path = written(tmp_path, KAFKA + "rekey: {topics: [{name: a, to: b}]}\n")
     settings = rekey_kafka_settings(load_config(path, {}), path)

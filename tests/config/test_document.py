@@ -83,6 +83,7 @@ def test_secrets_are_never_shown() -> None:
             "AEM_MONITOR__INGEST__KAFKA__BOOTSTRAP_SERVERS": "b:9092",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SECURITY_PROTOCOL": "SASL_SSL",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_MECHANISM": "PLAIN",
+            "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_PLAIN_USERNAME": "aem",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_PLAIN_PASSWORD": "hunter4",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SSL_PASSWORD": "hunter5",
         },

@@ -41,6 +41,7 @@ def test_variables_alone_can_switch_kafka_on() -> None:
             "AEM_MONITOR__INGEST__KAFKA__TOPICS": '[{"name": "spans"}, {"name": "logs", "signal": "logs"}]',
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SECURITY_PROTOCOL": "SASL_SSL",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_MECHANISM": "PLAIN",
+            "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_PLAIN_USERNAME": "aem",
             "AEM_MONITOR__INGEST__KAFKA__CLIENT__SASL_PLAIN_PASSWORD": "12345",
         },
     )

@@ -83,6 +83,27 @@ MESSAGES: dict[str, list[str]] = {
     "unclosed.yaml": ["2: not valid YAML"],
     "unknown-key.yaml": ["4: ingest.kafka.client.sasl_pasword: unknown key"],
     "verdicts-where-spans-are-read.yaml": ["7: sinks.kafka.topic: topic 'otlp_spans' is one of ingest.kafka"],
+    "kafka-of-nothing.yaml": [
+        "3: ingest.kafka.bootstrap_servers: must not be empty",
+        "4: ingest.kafka.group_id: must not be empty",
+        "5: ingest.kafka.topics: must not be empty",
+    ],
+    "kafka-names.yaml": [
+        "3: ingest.kafka.bootstrap_servers[0]: 'localhost:99999' is no broker; one is written \"host:port\"",
+        "3: ingest.kafka.bootstrap_servers[1]: 'http://broker:9092' is no broker",
+        "3: ingest.kafka.bootstrap_servers[2]: 'broker' is no broker",
+        "5: ingest.kafka.topics[0].name: 'a b/c' is no name of a topic",
+        "7: ingest.kafka.dead_letters.topic: '..' is no name of a topic",
+    ],
+    "sasl-without-password.yaml": [
+        "6: ingest.kafka.client.sasl_mechanism: PLAIN needs sasl_plain_username and sasl_plain_password_file; give both"
+    ],
+    "rekey-in-the-monitors-group.yaml": ["5: rekey.group_id: 'aem-monitor' is the monitor's own"],
+    "rekey-to-the-dead-letters.yaml": ["8: rekey.topics[0].to: topic 'dead' is ingest.kafka.dead_letters.topic"],
+    "verdicts-among-the-dead-letters.yaml": [
+        "8: sinks.kafka.topic: topic 'dead' is ingest.kafka.dead_letters.topic; verdicts need a topic of their own"
+    ],
+    "store-forgets-too-soon.yaml": ["2: store.retention: 1h is shorter than ingest.otlp_journal.max_age, 1d"],
     "zero-idle.yaml": ["2: assembly.idle: must be greater than 0"],
 }
 

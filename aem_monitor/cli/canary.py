@@ -1,10 +1,10 @@
-"""``aem-monitor canary check``: go, stop or wait after a change of the model."""
+"""``aem-monitor canary check`` and ``watch``: go, stop or wait after a change of the model."""
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -12,12 +12,18 @@ from aem_monitor.canary.compare import Comparison, check_names, compare
 from aem_monitor.canary.gate import Rules, State
 from aem_monitor.canary.played import Release, releases_of_lines
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
+from aem_monitor.cli.canarywatch import follow, store_look
 from aem_monitor.cli.output import write_json, write_text
+from aem_monitor.cli.progress import status_line
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
+from aem_monitor.config.units import parse_duration
 from aem_monitor.errors import StoreError, UsageError
 
 EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
+
+_LONGEST: Final = 30 * 86_400.0
+"""Seconds; a watch that never ends says neither go nor stop."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,10 +35,7 @@ def configure(parser: ArgumentParser) -> None:
         description="Pairs the runs of two releases by dialog. Exits with 0 for pass, 1 for a regression, 3 for not "
         "enough evidence. The answer may be asked for as often as you like.",
     )
-    add_store_argument(check)
-    check.add_argument("--baseline", metavar="RELEASE", required=True, help="the release that is known")
-    check.add_argument("--candidate", metavar="RELEASE", required=True, help="the release that is new")
-    check.add_argument("--agent", help="needed where several agents have runs of these releases")
+    _add_question(check)
     check.add_argument(
         "--verdicts",
         metavar="FILE",
@@ -40,10 +43,32 @@ def configure(parser: ArgumentParser) -> None:
         nargs="+",
         help="verdicts in files, in place of the store: lines of the sink json_lines, or of replay --verdicts",
     )
-    check.add_argument("--margin", type=float, default=0.0, help="worse is a loss of more than this (default: 0)")
-    check.add_argument("--tolerance", type=float, default=0.1, help="good is a loss of less than this (default: 0.1)")
-    check.add_argument("--alpha", type=float, default=0.02, help="probability of a wrong answer (default: 0.02)")
     check.add_argument(
+        "--one-look", action="store_true", help="exact tests, for a sample whose size was chosen before it was drawn"
+    )
+    check.set_defaults(handler=_check)
+    watch = actions.add_parser(
+        "watch",
+        help="follow a rollout until a verdict or a deadline",
+        description="Asks as check does, again and again over the store, and exits as it does with the first verdict: "
+        "0 for pass, 1 for a regression; 3 for not enough evidence at the deadline. Goes on while the store cannot be "
+        "read.",
+    )
+    _add_question(watch)
+    watch.add_argument("--deadline", type=_duration, default=1800.0, metavar="TIME", help="from now (default: 30m)")
+    watch.add_argument("--every", type=_duration, default=10.0, metavar="TIME", help="between looks (default: 10s)")
+    watch.set_defaults(handler=_watch)
+
+
+def _add_question(parser: ArgumentParser) -> None:
+    add_store_argument(parser)
+    parser.add_argument("--baseline", metavar="RELEASE", required=True, help="the release that is known")
+    parser.add_argument("--candidate", metavar="RELEASE", required=True, help="the release that is new")
+    parser.add_argument("--agent", help="needed where several agents have runs of these releases")
+    parser.add_argument("--margin", type=float, default=0.0, help="worse is a loss of more than this (default: 0)")
+    parser.add_argument("--tolerance", type=float, default=0.1, help="good is a loss of less than this (default: 0.1)")
+    parser.add_argument("--alpha", type=float, default=0.02, help="probability of a wrong answer (default: 0.02)")
+    parser.add_argument(
         "--cost",
         type=_cost,
         action="append",
@@ -51,14 +76,10 @@ def configure(parser: ArgumentParser) -> None:
         metavar="REASON=COST",
         help="of a run whose first root cause has this reason, from 0 to 1 (default: 1)",
     )
-    check.add_argument(
+    parser.add_argument(
         "--critical", action="append", default=[], metavar="DIALOG", help="a dialog that gates by itself"
     )
-    check.add_argument(
-        "--one-look", action="store_true", help="exact tests, for a sample whose size was chosen before it was drawn"
-    )
-    check.add_argument("--format", choices=("table", "json", "markdown"), default="table")
-    check.set_defaults(handler=_check)
+    parser.add_argument("--format", choices=("table", "json", "markdown"), default="table")
 
 
 def _cost(text: str) -> tuple[str, float]:
@@ -69,18 +90,39 @@ def _cost(text: str) -> tuple[str, float]:
         raise ArgumentTypeError(f"{text}: give REASON=COST, for example incomplete_response=0.3") from None
 
 
+def _duration(text: str) -> float:
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text}: {error}") from None
+    if not 0.1 <= seconds <= _LONGEST:
+        raise ArgumentTypeError(f"{text}: give 100ms to 30d")
+    return seconds
+
+
 def _check(arguments: Namespace) -> int:
-    rules = Rules(
+    names, rules = _question(arguments)
+    return _told(compare(names, _releases(arguments, names), rules, arguments.one_look), arguments.format)
+
+
+def _watch(arguments: Namespace) -> int:
+    names, rules = _question(arguments)
+    look = store_look(configuration(arguments), arguments.agent, names, rules)
+    with status_line("canary: looking for the first time") as report:
+        found = follow(look, report, arguments.deadline, arguments.every)
+    return _told(found, arguments.format)
+
+
+def _question(arguments: Namespace) -> tuple[tuple[str, str], Rules]:
+    names = (arguments.baseline, arguments.candidate)
+    check_names(names)
+    return names, Rules(
         margin=arguments.margin,
         tolerance=arguments.tolerance,
         alpha=arguments.alpha,
         costs=dict(arguments.cost),
         critical=frozenset(arguments.critical),
     )
-    names = (arguments.baseline, arguments.candidate)
-    check_names(names)
-    found = compare(names, _releases(arguments, names), rules, arguments.one_look)
-    return _told(found, arguments.format)
 
 
 def _told(found: Comparison, form: str) -> int:

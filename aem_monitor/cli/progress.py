@@ -1,4 +1,4 @@
-"""A progress bar on standard error for what takes long."""
+"""Progress on standard error of what takes long."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -7,6 +7,7 @@ from typing import TextIO, TypeAlias
 
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 Report: TypeAlias = Callable[[int, int], None]
 """``report(done, total)`` in bytes, or whatever the bar counts; ``total`` may grow."""
@@ -33,6 +34,20 @@ def progress_bar(
         yield bar.report
     finally:
         bar.stop()
+
+
+@contextmanager
+def status_line(text: str, stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
+    """Show on ``stream`` (standard error) what is waited for, and yield what says it anew.
+
+    Draws nothing where the stream is no terminal. The line is removed at the end.
+    """
+    target = sys.stderr if stream is None else stream
+    if not target.isatty():
+        yield lambda _: None
+        return
+    with Console(file=target).status(Text(text)) as status:
+        yield lambda said: status.update(Text(said))
 
 
 def _silent(_done: int, _total: int) -> None:

@@ -35,6 +35,9 @@ def run_filter(parameters: QueryParams) -> RunFilter:
             that is ignored shows runs that were not asked for.
     """
     each_once(parameters, _KNOWN)
+    since, until = _seconds(parameters, "since"), _seconds(parameters, "until")
+    if since is not None and until is not None and since > until:
+        raise QueryError("until is before since, so that no run can be between them")
     return RunFilter(
         agent=parameters.get("agent"),
         release=parameters.get("release"),
@@ -43,8 +46,8 @@ def run_filter(parameters: QueryParams) -> RunFilter:
         conversation_id=parameters.get("conversation_id"),
         outcome=_one_of(parameters, "result", {value: value for value in _RESULTS}),
         draft=_one_of(parameters, "draft", _DRAFT),
-        since=_seconds(parameters, "since"),
-        until=_seconds(parameters, "until"),
+        since=since,
+        until=until,
         limit=_limit(parameters),
         after=_cursor(parameters),
     )
@@ -110,7 +113,7 @@ def _seconds(parameters: QueryParams, name: str) -> float | None:
         seconds = float(value)
     except ValueError:
         seconds = math.nan
-    if not math.isfinite(seconds):
+    if not math.isfinite(seconds) or seconds < 0:
         raise QueryError(f"{name} is a time in seconds since 1970, such as 1764500000")
     return seconds
 

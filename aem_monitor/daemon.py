@@ -17,6 +17,7 @@ from aem_monitor.config.load import load_config, require_golden
 from aem_monitor.config.notifying import alerting
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import (
+    admin_hosts,
     assembly_settings,
     engine_settings,
     journal_settings,
@@ -140,7 +141,7 @@ class Daemon:
             ready, config.metrics.listen.host, config.metrics.listen.port, "metrics.listen"
         )
         self.admin_listener = HttpListener(
-            admin_app(self.store, self.reload, self._beside_store(config)),
+            admin_app(self.store, self.reload, self._beside_store(config), admin_hosts(config)),
             config.admin.listen.host,
             config.admin.listen.port,
             "admin.listen",

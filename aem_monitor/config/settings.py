@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 from sqlalchemy.engine import make_url
@@ -50,6 +51,14 @@ def limits(config: Config) -> Limits:
         max_events=chosen.max_events,
         max_spans=chosen.max_spans,
     )
+
+
+def admin_hosts(config: Config) -> frozenset[str] | None:
+    """Names under which the admin listener answers beside those of loopback; None: any, since others can reach it."""
+    if not config.admin.listen.loopback:
+        return None
+    outside = config.web.external_url
+    return frozenset(() if outside is None else (urlsplit(outside).hostname or "",))
 
 
 def span_mappings(config: Config) -> tuple[SpanMapping, ...]:

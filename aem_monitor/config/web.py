@@ -19,7 +19,7 @@ class Web(Section):
     external_url: str | None = Field(
         None,
         description="Address at which people reach the admin listener, such as `https://aem-monitor.example`. "
-        "Notifications then link to the pages of runs.",
+        "Notifications then link to the pages of runs, and a listener on loopback answers under that name too.",
     )
 
     @field_validator("external_url")

@@ -2,12 +2,13 @@
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -18,6 +19,7 @@ from aem_monitor.model.verdict import RunResult
 from aem_monitor.store import Store, StoredRun
 from aem_monitor.store.records import MAX_PAGE
 from aem_monitor.web.canary import CanaryEndpoint
+from aem_monitor.web.hosts import OnlyHosts
 from aem_monitor.web.json_response import StrictJSONResponse, error_response
 from aem_monitor.web.pages.routes import BesideStore, Pages, error_page, wants_page
 from aem_monitor.web.query import QueryError, cursor_text, matches, run_filter, wants_provisional
@@ -36,13 +38,16 @@ class ReloadResult:
 Reload = Callable[[], ReloadResult]
 
 
-def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -> Starlette:
+def admin_app(
+    store: Store, reload: Reload, beside: BesideStore | None = None, hosts: Collection[str] | None = None
+) -> Starlette:
     """Serves ``POST /-/reload``, ``GET /api/v1/runs``, ``GET /api/v1/runs/{run_id}`` and its ``/revisions``,
     ``GET /api/v1/canary``, and the pages of ``web.pages``.
 
     Only the store is read, so that the engine is never disturbed. Errors are
     ``{"error": {"reason": .., "message": ..}}`` with a bounded reason, or a page for browsers outside of the API.
-    ``beside`` is what pages tell that the store does not know.
+    ``beside`` is what pages tell that the store does not know. ``hosts`` are names of this machine beside its loopback
+    addresses; requests for another one are refused. None: all are answered.
     """
     one_at_a_time = threading.Lock()
 
@@ -98,6 +103,7 @@ def admin_app(store: Store, reload: Reload, beside: BesideStore | None = None) -
             Route("/api/v1/canary", CanaryEndpoint(store).answer, methods=["GET"]),
             *Pages(store, beside or BesideStore()).routes(),
         ],
+        middleware=[] if hosts is None else [Middleware(OnlyHosts, names=hosts)],
         exception_handlers={
             HTTPException: _http_error,
             QueryError: _query_error,

@@ -11,6 +11,7 @@ from aem_monitor.config.ingest import Kafka
 from aem_monitor.config.load import load_config
 from aem_monitor.config.root import Config
 from aem_monitor.config.settings import (
+    admin_hosts,
     assembly_settings,
     engine_settings,
     journal_settings,
@@ -124,3 +125,11 @@ def test_without_a_receiver_only_a_journal_that_is_there_is_used(tmp_path: Path)
     assert journal_settings(_configured(tmp_path, ingest)) is not None, "what is in it is read to its end"
     off = _configured(tmp_path, "ingest: {otlp_journal: {path: here, enabled: false}}\n")
     assert journal_settings(off) is None
+
+
+def test_on_loopback_the_admin_listener_has_the_name_that_people_reach_it_by() -> None:
+    assert admin_hosts(Config()) == frozenset()
+    web = {"external_url": "https://aem-monitor.example/aem"}
+    assert admin_hosts(Config.model_validate({"web": web})) == frozenset({"aem-monitor.example"})
+    others = {"listen": "0.0.0.0:21465", "insecure": True}
+    assert admin_hosts(Config.model_validate({"web": web, "admin": others})) is None

@@ -78,6 +78,41 @@ def test_a_page_of_another_site_cannot_reload(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
+    ("host", "answered"),
+    [
+        ("localhost:21465", True),
+        ("LOCALHOST", True),
+        ("aem.localhost", True),
+        ("127.0.0.1:21465", True),
+        ("127.8.0.1", True),
+        ("[::1]:21465", True),
+        ("Monitor.example", True),
+        ("evil.example", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("evil.example:21465", False),
+        ("10.0.0.1", False),
+        ("[::1", False),
+        ("", False),
+    ],
+)
+def test_a_name_that_was_pointed_at_loopback_is_not_answered(store: Store, host: str, answered: bool) -> None:
+    calls: list[int] = []
+
+    def reload() -> ReloadResult:
+        calls.append(1)
+        return ReloadResult(True, "loaded")
+
+    app = admin_app(store, reload, hosts=["monitor.example"])
+    with TestClient(app) as http:
+        status = 200 if answered else 403
+        for path in ("/", "/runs", "/api/v1/runs"):
+            assert http.get(path, headers={"Host": host}).status_code == status
+        assert http.post("/-/reload", headers={"Host": host, "Origin": f"http://{host}"}).status_code == status
+    assert len(calls) == int(answered)
+
+
+@pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "/-/reload"), ("POST", "/api/v1/runs"), ("DELETE", "/api/v1/runs/r"), ("PUT", "/-/reload")],
 )
@@ -206,6 +241,8 @@ def test_runs_are_filtered(store: Store) -> None:
         ("result=passed", "result"),
         ("draft=yes", "draft"),
         ("since=yesterday", "since"),
+        ("since=-1", "since"),
+        ("since=5&until=1", "until is before since"),
         ("until=nan", "until"),
         ("cursor=rubbish", "cursor"),
         ("cursor=%F0%9F%92%A5", "cursor"),

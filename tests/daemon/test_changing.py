@@ -69,6 +69,9 @@ def test_a_reload_says_which_dialogs_should_run(daemon: Running) -> None:
     daemon.reload()
     assert daemon.value(gauge, dialog="sales-report") == 0
     assert daemon.value(gauge, dialog="other-report") > loaded
+    page = daemon.request(daemon.admin_address, "/dialogs")[1]
+    assert "other-report" in page
+    assert "sales-report" not in page
 
 
 BAD = {

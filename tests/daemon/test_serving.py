@@ -38,6 +38,11 @@ def test_spans_become_verdicts_and_metrics(daemon: Running) -> None:
     assert run["test_pass"] is True
 
 
+def test_no_page_of_another_site_reads_runs_by_a_name_that_it_points_here(daemon: Running) -> None:
+    assert daemon.request(daemon.admin_address, "/api/v1/runs")[0] == 200
+    assert daemon.request(daemon.admin_address, "/api/v1/runs", headers={"Host": "evil.example"})[0] == 403
+
+
 def test_metrics_are_openmetrics_with_exemplars_or_plain_text(daemon: Running) -> None:
     daemon.play()
     eventually(lambda: daemon.value("aem_run_latency_seconds_count") > 0, "a latency")

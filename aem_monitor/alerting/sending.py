@@ -52,7 +52,8 @@ class Sending:
         # What the receiver has while the store could not note it: not to be sent again meanwhile.
         self._unnoted: Notification | None = None
         self.oldest: float | None = None
-        """When the oldest notification that waits was made (seconds since the epoch)."""
+        """Since when somebody is not told (seconds since the epoch). Changes may wait for their turn, but not for a
+        receiver that fails."""
 
     @property
     def name(self) -> str:
@@ -63,10 +64,12 @@ class Sending:
         """Send what is due, at most one; whether there may be more at once. Raises ``LeaseLostError``,
         ``StoreError``."""
         waiting = self._store.unsent(self.name)
-        self.oldest = waiting[0].created_at if waiting else None
         if not waiting:
+            self.oldest = None
             return False
         (first,) = waiting
+        takes_turns = first.event == "change" and self._failing_since is None
+        self.oldest = None if takes_turns else first.created_at
         if first == self._unnoted:
             self._store.sent(lease, first)
             self._unnoted = None
@@ -83,9 +86,10 @@ class Sending:
             self._receiver.send(first.body)
         except NotifyError as error:
             if not error.final:
-                self._failed(error, now)
+                self.failed(error, now)
                 return False
             self._never(first, "rejected", str(error))
+            self._answers(now)
         else:
             self.succeeded(now, wall)
         self._unnoted = first
@@ -97,15 +101,15 @@ class Sending:
         """The receiver has taken something."""
         self._count("sent")
         self._metrics.gauge("aem_monitor_alerting_last_success_timestamp_seconds", receiver=self.name).set(wall)
+        self._answers(now)
+
+    def _answers(self, now: float) -> None:
         since, self._failing_since, self._failures = self._failing_since, None, 0
         if since is not None:
-            _LOG.info("The receiver %s takes notifications again, after %.0f seconds", self.name, now - since)
+            _LOG.info("The receiver %s answers again, after %.0f seconds", self.name, now - since)
 
     def failed(self, error: NotifyError, now: float) -> None:
-        """The receiver has not taken something that is not in its queue."""
-        self._failed(error, now)
-
-    def _failed(self, error: NotifyError, now: float) -> None:
+        """The receiver has not taken something, and may take it later."""
         self._count("failed")
         if self._failing_since is None:
             self._failing_since = now

@@ -639,7 +639,7 @@ _SELF: Final = (
     Metric(
         "aem_monitor_alerting_oldest_notification_timestamp_seconds",
         Kind.GAUGE,
-        "When what the oldest of them tells of happened; absent where none waits.",
+        "When what the oldest of them tells of happened; absent where none waits but changes that take turns.",
         (_RECEIVER,),
     ),
     Metric(

@@ -348,7 +348,7 @@ def test_a_receiver_that_is_away_is_told_later_and_keeps_no_other_waiting(
     process.rounds(3, 400.0)
     assert away.events == ["triggered"]
     assert caplog.text.count("The receiver pagerduty failed") == 1
-    assert "takes notifications again" in caplog.text
+    assert "answers again" in caplog.text
 
 
 def test_a_wish_of_the_receiver_is_heeded(store: Store, agent: Agent, receiver: Receiver) -> None:
@@ -392,6 +392,23 @@ def test_no_receiver_is_told_more_often_than_it_should_be(store: Store, receiver
     assert receiver.events == ["change"] * 5 + ["triggered"]
     process.rounds(15, 60.0)
     assert receiver.events.count("change") == 15
+
+
+def test_changes_that_take_turns_are_no_sign_of_a_receiver_that_fails(store: Store, receiver: Receiver) -> None:
+    def oldest(process: Process) -> list[float]:
+        families = {family.name: family.samples for family in process.metrics.registry.collect()}
+        samples = families.get("aem_monitor_alerting_oldest_notification_timestamp_seconds", [])
+        return [sample.value for sample in samples]
+
+    process = Process(store, receiver, per_hour=1.0)
+    process.rounds(1)
+    for number in range(15):
+        store.note_release("reporting", f"2.{number}", "m", WALL)
+    process.rounds(20)
+    assert (len(receiver.told), oldest(process)) == (5, [])
+    receiver.fails = NotifyError("away", reason="unreachable")
+    process.rounds(3, 3600.0)
+    assert oldest(process) == [WALL]
 
 
 def test_of_names_that_are_new_with_every_run_some_are_told(

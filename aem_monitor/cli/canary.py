@@ -10,6 +10,7 @@ import orjson
 
 from aem_monitor.canary.compare import Comparison, check_names, compare
 from aem_monitor.canary.gate import Rules, State
+from aem_monitor.canary.picture import svg
 from aem_monitor.canary.played import Release, releases_of_lines
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
 from aem_monitor.cli.canarywatch import follow, store_look
@@ -79,7 +80,7 @@ def _add_question(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--critical", action="append", default=[], metavar="DIALOG", help="a dialog that gates by itself"
     )
-    parser.add_argument("--format", choices=("table", "json", "markdown"), default="table")
+    parser.add_argument("--format", choices=("table", "json", "markdown", "svg"), default="table")
 
 
 def _cost(text: str) -> tuple[str, float]:
@@ -130,6 +131,8 @@ def _told(found: Comparison, form: str) -> int:
         write_json(result_object(found.names, found.releases, found.result, found.rules))
     elif form == "markdown":
         write_text(markdown(found.names, found.releases, found.result))
+    elif form == "svg":
+        write_text(svg(found.names, found.releases, found.result))
     else:
         facts_of = facts(found.names, found.releases, found.result)
         print_table(("canary", sentence(found.result)), facts_of, sys.stdout)

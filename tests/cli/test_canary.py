@@ -81,6 +81,13 @@ def test_names_are_text_in_markdown(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "refund\\|&lt;b>" in said
 
 
+def test_a_picture_is_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40}), "--format", "svg") == 1
+    said = capsys.readouterr().out
+    assert said.startswith("<svg ")
+    assert "refund|&lt;b&gt;" in said
+
+
 def test_the_latest_revision_of_a_run_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = verdicts(tmp_path / "v.jsonl", {"1": "." * 5, "2": "." * 5})
     line = json.loads(path.read_text().splitlines()[-1])

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from threading import Event, Thread
-from typing import Final, TypeAlias
+from typing import Final
 
 from kafka.errors import FencedInstanceIdError, KafkaError
 
@@ -28,7 +28,7 @@ from aem_monitor.ingest.kafka_membership import Membership
 from aem_monitor.ingest.kafka_message import decode_message
 from aem_monitor.ingest.kafka_poison import PassedOver, Poison
 from aem_monitor.ingest.kafka_progress import PartitionProgress
-from aem_monitor.ingest.kafka_reader import MessageReader
+from aem_monitor.ingest.kafka_reader import MessageReader, Waiting, partition_of
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
@@ -42,8 +42,6 @@ _BOOTSTRAP: Final = 3.0
 _COMMIT: Final = 3.0
 _BACK_OFF: Final = (1.0, 30.0)
 _UNREACHABLE_AFTER: Final = 5.0
-
-_Waiting: TypeAlias = Message | Batch | PartitionsRevoked | PartitionsAssigned
 
 
 class KafkaSource:
@@ -95,7 +93,7 @@ class KafkaSource:
             self._complaints,
             clock,
         )
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._paused: frozenset[Partition] = frozenset()
         self._stopping = Event()
         self._stopped = Event()
@@ -242,6 +240,7 @@ class KafkaSource:
         self._look_for_losses(valid)
         self._heed_stop()
         self._deliver(_DELIVER)
+        self._hold_event_time()
         self._balance(connection)
         if time.monotonic() >= self._next_commit:
             self._commit(connection, _COMMIT)
@@ -259,7 +258,7 @@ class KafkaSource:
             self._waiting.clear()
             self._stopped.set()
         elif self._poison.stopped:
-            self._waiting = deque(item for item in self._waiting if _partition(item) is None)
+            self._waiting = deque(item for item in self._waiting if partition_of(item) is None)
 
     def _follow_group(self, connection: KafkaConnection) -> frozenset[Partition]:
         """Act on what the group did during the last poll; returns partitions whose polled messages are not valid."""
@@ -288,7 +287,7 @@ class KafkaSource:
     def _apply(self, change: OwnershipChange) -> None:
         """Forget what waits for lost partitions, then tell the engine of the change, in this order."""
         if change.lost:
-            self._waiting = deque(item for item in self._waiting if _partition(item) not in change.lost)
+            self._waiting = deque(item for item in self._waiting if partition_of(item) not in change.lost)
             self._waiting.append(PartitionsRevoked(self.name, tuple(sorted(change.lost))))
             self._progress.revoke(change.lost)
             self._losses.forget(change.lost)
@@ -304,7 +303,7 @@ class KafkaSource:
         until = time.monotonic() + seconds
         while self._waiting:
             item = self._waiting[0]
-            if _partition(item) is not None and not self._ownership.joined:
+            if partition_of(item) is not None and not self._ownership.joined:
                 return
             if not isinstance(item, Batch | PartitionsRevoked | PartitionsAssigned):
                 if self._begins_again(item):
@@ -348,6 +347,11 @@ class KafkaSource:
     def _batch(self, message: Message) -> Batch | None:
         """What the engine is given for a message; None where no more may be read."""
         return self._reader.batch(message)
+
+    def _hold_event_time(self) -> None:
+        """While poison keeps it from reading: what stands behind it may belong to runs that would end without it."""
+        if self._ownership.partitions and (self._poison.stalled or self._poison.stopped):
+            self._submit(PartitionsAssigned(self.name, tuple(sorted(self._ownership.partitions))), 0.0)
 
     def _balance(self, connection: KafkaConnection) -> None:
         """Pause all partitions while something waits (or no more is wanted), resume them when nothing does."""
@@ -408,12 +412,3 @@ class KafkaSource:
         self._measures.measure(connection, self._ownership, self._paused, self._progress, now)
         able = connected and len(missing) < len(self._topics)
         self._membership.observe(now, able=able, joined=self._ownership.joined, heard_at=connection.heard_at)
-
-
-def _partition(item: _Waiting) -> Partition | None:
-    """The partition of a message or batch; None for what tells of a change in the group."""
-    if isinstance(item, PartitionsRevoked | PartitionsAssigned):
-        return None
-    if isinstance(item, Batch):
-        return None if item.position is None else item.position.key
-    return item.topic, item.partition

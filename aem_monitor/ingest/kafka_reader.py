@@ -2,14 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from aem_monitor.errors import DecodeError
-from aem_monitor.ingest.batch import Batch, Decoded, EngineInput, Position
+from aem_monitor.ingest.batch import (
+    Batch,
+    Decoded,
+    EngineInput,
+    Partition,
+    PartitionsAssigned,
+    PartitionsRevoked,
+    Position,
+)
 from aem_monitor.ingest.causes import Refused
 from aem_monitor.ingest.complaints import Complaints
 from aem_monitor.ingest.kafka_connection import Message
 from aem_monitor.ingest.kafka_poison import Poison
 from aem_monitor.ingest.kafka_progress import PartitionProgress
+
+Waiting: TypeAlias = Message | Batch | PartitionsRevoked | PartitionsAssigned
+"""What the source has not handed on yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +98,12 @@ class MessageReader:
         hold = self._progress.hold(place, item.message.offset)
         if not self._poison.take_back(item.message, error, lambda: self._progress.let_go(hold)):
             self._progress.freeze(place)
+
+
+def partition_of(item: Waiting) -> Partition | None:
+    """The partition of a message or batch; None for what tells of a change in the group."""
+    if isinstance(item, PartitionsRevoked | PartitionsAssigned):
+        return None
+    if isinstance(item, Batch):
+        return None if item.position is None else item.position.key
+    return item.topic, item.partition

@@ -12,6 +12,7 @@ from aem_monitor.ingest.batch import Partition, PartitionsAssigned, PartitionsRe
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import KafkaConnection
 from aem_monitor.ingest.kafka_group import Assigned, GroupEvents
+from aem_monitor.ingest.kafka_poison import PassedOver
 from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
@@ -115,3 +116,36 @@ def test_what_the_group_took_away_is_told_also_where_the_rest_cannot_be_read_aga
         PartitionsRevoked("kafka", (kept,)),
     ]
     assert source._progress.owned == frozenset()
+
+
+class Quiet(GenerationMissed):
+    """A connection on which nothing happens."""
+
+    def poll(self, timeout: float) -> list[Record]:
+        return []
+
+    def pause(self, partitions: Iterable[Partition]) -> None:
+        pass
+
+    def end_offsets(self, partitions: Iterable[Partition], timeout: float) -> dict[Partition, int]:
+        return {}
+
+
+class Held(PassedOver):
+    """A topic for dead letters that takes none."""
+
+    stalled = True
+
+
+@pytest.mark.parametrize("poison", [Held(), PassedOver()])
+def test_event_time_stands_still_while_poison_keeps_it_from_reading(poison: PassedOver) -> None:
+    """Else runs would end without what stands behind the poison."""
+    queue = Queue()
+    settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
+    source = KafkaSource(settings, Limits(), Prefilter(["gen_ai."]), queue.submit, lambda cause, number: None, poison)
+    places = (("spans", 0), ("spans", 1))
+    source._apply(source._ownership.apply(Assigned(frozenset(places), 1)))
+    for _ in range(3):
+        source._turn(cast("KafkaConnection", Quiet()))
+    assigned = PartitionsAssigned("kafka", places)
+    assert queue.items == [assigned] * (4 if poison.stalled else 1)

@@ -6,19 +6,21 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
+from aem_monitor.cli.controls import visible
+
 LEVELS = ("debug", "info", "warning", "error")
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
 class TextLines(logging.Formatter):
-    """``2026-11-30T12:00:00.000Z info aem_monitor.daemon: message key=value``, on one line whatever it holds."""
+    """``2026-11-30T12:00:00.000Z info aem_monitor.daemon: message key=value``, on one line, without control characters."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(f" {name}={value}" for name, value in _fields(record).items())
         line = f"{_time(record)} {record.levelname.lower()} {record.name}: {record.getMessage()}{fields}"
-        line = line.replace("\r", "\\r").replace("\n", "\\n")
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+        line = visible(line.replace("\r", "\\r").replace("\n", "\\n"))
+        return f"{line}\n{visible(self.formatException(record.exc_info))}" if record.exc_info else line
 
 
 class JsonLines(logging.Formatter):

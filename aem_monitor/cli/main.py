@@ -16,6 +16,7 @@ from typing import TextIO
 
 from aem_monitor import __version__
 from aem_monitor.cli.command import COMMANDS, Command, Handler
+from aem_monitor.cli.controls import visible
 from aem_monitor.cli.logs import LEVELS, start_logging
 from aem_monitor.errors import AemMonitorError, ConfigError, DecodeError, DocumentError, GoldenError, UsageError
 
@@ -43,8 +44,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except AemMonitorError as error:
         # Faults that begin with their place are printed as they are, for editors: FILE:LINE: MESSAGE.
-        placed = _PLACED.match(str(error)) or "\n" in str(error)
-        print(error if placed else f"aem-monitor: {error}", file=sys.stderr)
+        message = visible(str(error))
+        placed = _PLACED.match(message) or "\n" in message
+        print(message if placed else f"aem-monitor: {message}", file=sys.stderr)
         return UNUSABLE if isinstance(error, _INPUT_ERRORS) else FAILED
     except OSError as error:
         if error.filename is not None or error.errno not in _WRITE_ERRORS:

@@ -1,6 +1,5 @@
 """Tables for people, on a terminal or in a file."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TextIO
@@ -10,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from aem_monitor.cli.controls import visible
+
 _WITHOUT_TERMINAL = 160
 
 
@@ -60,7 +60,7 @@ def shown(cell: object) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, float):
         return f"{cell:.4g}"
-    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", str(cell))
+    return visible(str(cell))
 
 
 class _Console(Console):

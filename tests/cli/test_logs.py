@@ -35,6 +35,18 @@ def test_a_message_cannot_forge_a_line(capsys: Capture) -> None:
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
+def test_a_line_and_its_traceback_do_not_steer_a_terminal(capsys: Capture) -> None:
+    start_logging("info")
+    steering = "\x1b[2J\x07\x9b1m\u202e\u2028\r\n\tend"
+    try:
+        raise ValueError(steering)
+    except ValueError:
+        log.exception("does not answer: %s", steering)
+    err = capsys.readouterr().err
+    assert "does not answer: \\x1b[2J\\x07\\x9b1m\\u202e\\u2028\\r\\n\tend\n" in err
+    assert all(char.isprintable() or char in "\t\n" for char in err)
+
+
 def test_a_json_line_is_one_object_with_its_fields(capsys: Capture) -> None:
     start_logging("warning", "json")
     log.info("not shown")

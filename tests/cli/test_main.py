@@ -56,6 +56,12 @@ def test_the_version_is_data(capsys: Capture) -> None:
     assert capsys.readouterr().out == f"aem-monitor {__version__}\n"
 
 
+def test_what_an_error_quotes_does_not_steer_the_terminal(probe: ModuleType, capsys: Capture) -> None:
+    probe.__dict__["act"] = raising(UsageError("golden.yaml:3: \x1b[2J\u202e\nsecond line"))
+    assert main(["probe"]) == 2
+    assert capsys.readouterr().err == "golden.yaml:3: \\x1b[2J\\u202e\nsecond line\n"
+
+
 def test_help_names_every_command(capsys: Capture) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out

@@ -14,7 +14,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class TextLines(logging.Formatter):
-    """``2026-11-30T12:00:00.000Z info aem_monitor.daemon: message key=value``, on one line, without control characters."""
+    """``2026-11-30T12:00:00.000Z info aem_monitor.daemon: message key=value``, on one line that steers no terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(f" {name}={value}" for name, value in _fields(record).items())

@@ -94,6 +94,9 @@ class Publisher(Generic[Tag]):
 
     def put(self, record: Record[Tag]) -> None:
         """Take a record; it is on its way from the next ``poll`` on."""
+        if not self.unacknowledged:
+            # Nothing was to be heard of before, however long that was.
+            self._heard_at = time.monotonic()
         self._waiting.append(record)
         self._size += len(record.value)
 

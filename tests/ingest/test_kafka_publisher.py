@@ -81,6 +81,18 @@ def test_what_is_put_while_brokers_are_away_is_written_when_they_are_back(own_ka
     assert written(own_kafka_broker, "outage") == values
 
 
+def test_a_long_time_without_messages_is_no_silence_of_brokers(
+    kafka_broker: KafkaBroker, publisher: Publisher[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = f"rare.{uuid4().hex[:8]}"
+    kafka_broker.create_topic(topic)
+    publisher._heard_at -= 3600.0
+    publisher.put(record(topic, b"first in an hour"))
+    publisher.poll()
+    assert len(publisher.flush(30.0)) == 1
+    assert "has not confirmed" not in caplog.text
+
+
 def test_it_is_full_until_brokers_have_taken_what_it_holds(kafka_broker: KafkaBroker) -> None:
     topic = f"full.{uuid4().hex[:8]}"
     publisher: Publisher[str] = Publisher([kafka_broker.bootstrap], {}, "tests", most_bytes=1000)

@@ -31,6 +31,7 @@ from aem_monitor.ingest.batch import (
     Partition,
     PartitionsAssigned,
     PartitionsDropped,
+    PartitionsHeldBack,
     PartitionsRevoked,
 )
 from aem_monitor.metrics.registry import Metrics
@@ -40,6 +41,8 @@ _LOG = logging.getLogger(__name__)
 
 _STORE_RETRY_SECONDS: Final = 1.0
 _FORGET_SENDERS_SECONDS: Final = 3600.0
+_STILL_SECONDS: Final = 30.0
+"""Of silence, after which a consumer that held messages back no longer does: it says so about once a second."""
 _NAMED_TRACES: Final = 5
 
 
@@ -74,6 +77,7 @@ class Engine:
         self._bounds = Bounds(self._held, recorder, metrics)
         self._left_alone: Remembered[str] = Remembered(settings.max_conversations)
         self._round: Round | None = None
+        self._stood_still_at = -math.inf
         self.figures = Figures()
 
     # Input
@@ -85,6 +89,8 @@ class Engine:
         elif isinstance(item, PartitionsAssigned):
             for topic, partition in item.partitions:
                 self._watermark.assign(f"{topic}/{partition}", now)
+        elif isinstance(item, PartitionsHeldBack):
+            self._stand_still(item, now)
         elif isinstance(item, PartitionsDropped):
             self._held.offsets.drop(item.partitions)
         else:
@@ -99,6 +105,14 @@ class Engine:
         """The item cannot be taken in, now or ever: it is done with."""
         if isinstance(item, Batch) and item.position is not None:
             self._held.offsets.received(item.position)
+
+    def _stand_still(self, item: PartitionsHeldBack, now: float) -> None:
+        """Let no time pass for what is unfinished of partitions that are not read on: more of it is in the log."""
+        for partition in item.partitions:
+            self._watermark.assign(f"{partition[0]}/{partition[1]}", now)
+        passed = now - self._stood_still_at
+        self._stood_still_at = now
+        self._held.stand_still(item.partitions, now, passed if passed < _STILL_SECONDS else 0.0)
 
     def _revoke(self, item: PartitionsRevoked) -> None:
         for topic, partition in item.partitions:

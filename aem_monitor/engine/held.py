@@ -9,6 +9,7 @@ from aem_monitor.engine.offsets import OffsetTracker
 from aem_monitor.engine.remembered import Remembered
 from aem_monitor.engine.runs import RunBook
 from aem_monitor.engine.traces import TraceBuffer
+from aem_monitor.ingest.batch import Partition
 
 Word: TypeAlias = Literal["final", "other"]
 
@@ -34,6 +35,17 @@ class Held:
         self.offsets = OffsetTracker()
         self.decided: Remembered[Decided] = Remembered(remembered_traces)
         self.dirty: set[str] = set()
+
+    def stand_still(self, partitions: Collection[Partition], now: float, passed: float) -> None:
+        """What is unfinished of these partitions is as old as ``passed`` seconds ago, and was heard of ``now``."""
+        traces = self.offsets.traces_of(partitions)
+        for trace_id in traces:
+            state = self.traces.get(trace_id)
+            if state is not None:
+                state.first_seen += passed
+                state.last_arrival = now
+        for run in self.runs.of_traces(traces):
+            run.opened_at += passed
 
     def settle(self, trace_ids: Collection[str]) -> None:
         """Nothing in these traces is unfinished: they hold no offset, and what comes for them is late."""

@@ -91,6 +91,10 @@ class OffsetTracker:
         found = [(offset, trace_id) for trace_id, offset in self._held.get(partition, {}).items() if offset < below]
         return [trace_id for _, trace_id in sorted(found) if trace_id != _ABANDONED]
 
+    def traces_of(self, partitions: Iterable[Partition]) -> set[str]:
+        """The traces that hold something of these partitions."""
+        return {trace for one in partitions for trace in self._held.get(one, ()) if trace != _ABANDONED}
+
     def partitions_of(self, trace_id: str) -> Collection[Partition]:
         """The partitions that the trace holds."""
         return self._of_trace.get(trace_id, ())

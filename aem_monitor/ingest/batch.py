@@ -83,13 +83,21 @@ class PartitionsAssigned:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionsHeldBack:
+    """A consumer has messages of these partitions that it does not read for now; said about once a second meanwhile."""
+
+    source: str
+    partitions: tuple[Partition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PartitionsDropped:
     """Segments of the journal that were deleted: nothing can be read from them again, and nobody else will."""
 
     partitions: tuple[Partition, ...]
 
 
-EngineInput: TypeAlias = Batch | PartitionsRevoked | PartitionsAssigned | PartitionsDropped
+EngineInput: TypeAlias = Batch | PartitionsRevoked | PartitionsAssigned | PartitionsHeldBack | PartitionsDropped
 
 Submit: TypeAlias = Callable[[EngineInput, float], bool]
 """``submit(item, timeout_seconds)``: puts an item into the engine's bounded queue; False when it stayed full."""

@@ -15,6 +15,7 @@ from aem_monitor.ingest.batch import (
     EngineInput,
     Partition,
     PartitionsAssigned,
+    PartitionsHeldBack,
     PartitionsRevoked,
     Submit,
 )
@@ -240,7 +241,7 @@ class KafkaSource:
         self._look_for_losses(valid)
         self._heed_stop()
         self._deliver(_DELIVER)
-        self._hold_event_time()
+        self._hold_back()
         self._balance(connection)
         if time.monotonic() >= self._next_commit:
             self._commit(connection, _COMMIT)
@@ -348,10 +349,10 @@ class KafkaSource:
         """What the engine is given for a message; None where no more may be read."""
         return self._reader.batch(message)
 
-    def _hold_event_time(self) -> None:
+    def _hold_back(self) -> None:
         """While poison keeps it from reading: what stands behind it may belong to runs that would end without it."""
         if self._ownership.partitions and (self._poison.stalled or self._poison.stopped):
-            self._submit(PartitionsAssigned(self.name, tuple(sorted(self._ownership.partitions))), 0.0)
+            self._submit(PartitionsHeldBack(self.name, tuple(sorted(self._ownership.partitions))), 0.0)
 
     def _balance(self, connection: KafkaConnection) -> None:
         """Pause all partitions while something waits (or no more is wanted), resume them when nothing does."""

@@ -8,7 +8,7 @@ import pytest
 from kafka import TopicPartition
 from kafka.errors import KafkaTimeoutError
 
-from aem_monitor.ingest.batch import Partition, PartitionsAssigned, PartitionsRevoked
+from aem_monitor.ingest.batch import Partition, PartitionsAssigned, PartitionsHeldBack, PartitionsRevoked
 from aem_monitor.ingest.kafka import KafkaSource
 from aem_monitor.ingest.kafka_connection import KafkaConnection
 from aem_monitor.ingest.kafka_group import Assigned, GroupEvents
@@ -138,7 +138,7 @@ class Held(PassedOver):
 
 
 @pytest.mark.parametrize("poison", [Held(), PassedOver()])
-def test_event_time_stands_still_while_poison_keeps_it_from_reading(poison: PassedOver) -> None:
+def test_it_says_so_while_poison_keeps_it_from_reading(poison: PassedOver) -> None:
     """Else runs would end without what stands behind the poison."""
     queue = Queue()
     settings = KafkaSettings(("nowhere:9092",), topics=(KafkaTopic("spans"),))
@@ -147,5 +147,5 @@ def test_event_time_stands_still_while_poison_keeps_it_from_reading(poison: Pass
     source._apply(source._ownership.apply(Assigned(frozenset(places), 1)))
     for _ in range(3):
         source._turn(cast("KafkaConnection", Quiet()))
-    assigned = PartitionsAssigned("kafka", places)
-    assert queue.items == [assigned] * (4 if poison.stalled else 1)
+    held_back = [PartitionsHeldBack("kafka", places)] * (3 if poison.stalled else 0)
+    assert queue.items == [PartitionsAssigned("kafka", places), *held_back]

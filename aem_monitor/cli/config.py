@@ -8,8 +8,12 @@ from pathlib import Path
 from aem_monitor.cli.output import write_text
 from aem_monitor.config.effective import effective_yaml
 from aem_monitor.config.load import load_config
+from aem_monitor.config.notifying import receivers
+from aem_monitor.config.root import Config
 from aem_monitor.config.schema import json_schema_text
 from aem_monitor.config.settings import kafka_settings
+from aem_monitor.config.sinking import sinks
+from aem_monitor.experts.build import build_expert
 from aem_monitor.golden.load import Dialogs, load_dialogs
 
 
@@ -19,8 +23,9 @@ def configure(parser: ArgumentParser) -> None:
     check = actions.add_parser(
         "check",
         help="say what is wrong with a configuration, or print the one in force",
-        description="Reads the file, the environment and the golden dialogs as `run` would. Prints the configuration "
-        "in force (without secrets) and the dialogs, or every fault with its line (exit code 2).",
+        description="Reads the file, the environment, files of secrets and the golden dialogs as `run` would. "
+        "Prints the configuration in force (without secrets) and the dialogs, or every fault with its line (exit code "
+        "2).",
     )
     check.add_argument("--config", metavar="FILE", type=Path, help="configuration file (default: the defaults alone)")
     check.set_defaults(handler=_check)
@@ -30,8 +35,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace) -> int:
     config = load_config(arguments.config, os.environ)
-    if config.ingest.kafka is not None:
-        kafka_settings(config.ingest.kafka)
+    _read_secrets(config)
     dialogs = load_dialogs(config.golden.paths) if config.golden.paths else Dialogs()
     if not config.golden.paths:
         print("golden.paths names no golden dialogs; `run` will refuse to start", file=sys.stderr)
@@ -41,6 +45,16 @@ def _check(arguments: Namespace) -> int:
         draft = ", draft" if dialog.review.draft else ""
         write_text(f"#   {dialog.name} (version {dialog.version}{draft})\n")
     return 0
+
+
+def _read_secrets(config: Config) -> None:
+    """Raises ``ConfigError`` for files of secrets and authorities that `run` could not use. Nothing is connected to."""
+    if config.ingest.kafka is not None:
+        kafka_settings(config.ingest.kafka)
+    sinks(config)
+    receivers(config)
+    if config.experts.sentence is None:  # a model that takes seconds to load
+        build_expert(config.experts)
 
 
 def _schema(_: Namespace) -> int:

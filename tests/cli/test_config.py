@@ -56,13 +56,40 @@ def test_check_takes_overrides_from_the_environment(monkeypatch: pytest.MonkeyPa
     assert "  level: debug\n" in capsys.readouterr().out
 
 
-def test_check_reads_secret_files_as_run_would(tmp_path: Path, capsys: Capture) -> None:
+KAFKA = "bootstrap_servers: ['b:1'], client: {security_protocol: SSL, ssl_password_file: none}"
+OTLP = "endpoint: 'http://localhost:4318/v1/logs'"
+
+
+@pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        (f"ingest: {{kafka: {{{KAFKA}}}}}", "ingest.kafka.client.ssl_password_file"),
+        (f"sinks: {{kafka: {{topic: t, {KAFKA}}}}}", "sinks.kafka.client.ssl_password_file"),
+        (f"sinks: {{otlp: {{{OTLP}, authorization_file: none}}}}", "sinks.otlp.authorization_file"),
+        ("experts: {judge: {url: 'http://m/v1', model: m, api_key_file: none}}", "experts.judge.api_key_file"),
+        (
+            "alerting: {receivers: {pagerduty: {routing_key_file: none}}}",
+            "alerting.receivers.pagerduty.routing_key_file",
+        ),
+        (
+            "alerting: {receivers: {webhook: {url: 'https://r.example', secret_file: none}}}",
+            "alerting.receivers.webhook.secret_file",
+        ),
+        (
+            "alerting: {receivers: {alertmanager: {url: 'https://a.example', cafile: none}}}",
+            "alerting.receivers.alertmanager.cafile",
+        ),
+    ],
+)
+def test_check_reads_files_of_secrets_and_authorities_as_run_would(
+    section: str, key: str, tmp_path: Path, capsys: Capture
+) -> None:
     path = tmp_path / "aem.yaml"
-    path.write_text(
-        "ingest: {kafka: {bootstrap_servers: ['b:1'], client: {security_protocol: SSL, ssl_password_file: none}}}\n"
-    )
+    path.write_text(f"{section}\n")
     assert main(["config", "check", "--config", str(path)]) == 2
-    assert f"ssl_password_file: {tmp_path / 'none'} cannot be read" in capsys.readouterr().err
+    streams = capsys.readouterr()
+    assert streams.out == ""
+    assert f"{key}: {tmp_path / 'none'} cannot be " in streams.err
 
 
 def test_check_says_when_there_are_no_golden_dialogs(capsys: Capture) -> None:

@@ -16,7 +16,7 @@ from aem_monitor.ingest.kafka_settings import KafkaSettings
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.rekey.chunk import Chunk
-from aem_monitor.rekey.split import split_message
+from aem_monitor.rekey.split import check_form, split_message
 
 _LOG: Final = logging.getLogger(__name__)
 _NOTHING: Final = Decoded()
@@ -35,7 +35,8 @@ class CutMessage(Batch):
 class CuttingSource(KafkaSource):
     """Reads as the monitor does, and hands on the bytes of every trace.
 
-    A message in which no marker of an agent stands is passed over uncut, as the monitor would pass it over.
+    A message in which no marker of an agent stands is passed over uncut, as the monitor would pass it over; one that
+    cannot be read is passed on whole, so that the monitor can say so.
     """
 
     def __init__(
@@ -59,10 +60,14 @@ class CuttingSource(KafkaSource):
         nameless = 0
         unreadable: bytes | None = None
         value = message.value or b""
-        if self._markers.in_bytes(value):
+        if value:
             try:
-                split = split_message(value, self._topic_of[message.topic], self._bounds)
-                chunks, nameless = split.chunks, split.nameless
+                topic = self._topic_of[message.topic]
+                if self._markers.in_bytes(value):
+                    split = split_message(value, topic, self._bounds)
+                    chunks, nameless = split.chunks, split.nameless
+                else:
+                    check_form(value, topic, self._bounds, self._markers)
             except DecodeError as error:
                 unreadable = value
                 self._tell(message, error.reason, str(error))

@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from aem_monitor.errors import DecodeError
 from aem_monitor.ingest.batch import Decoded
+from aem_monitor.ingest.causes import Refused
 from aem_monitor.ingest.kafka_message import decode_message, sniff
 from aem_monitor.ingest.kafka_settings import KafkaTopic
 from aem_monitor.ingest.limits import Limits
 from aem_monitor.ingest.prefilter import Prefilter
+from aem_monitor.ingest.wire import WireError, fields
 from aem_monitor.rekey.chunk import Chunk, Split
 from aem_monitor.rekey.splitjson import split_json
 from aem_monitor.rekey.splitproto import split_proto
@@ -18,6 +21,23 @@ def split_message(value: bytes, topic: KafkaTopic, limits: Limits) -> Split:
     encoding = sniff(value) if topic.encoding == "auto" else topic.encoding
     cut = split_json if encoding == "otlp_json" else split_proto
     return cut(value, topic, limits)
+
+
+def check_form(value: bytes, topic: KafkaTopic, limits: Limits, keep: Prefilter) -> None:
+    """Tell a message that holds nothing of an agent from one that nobody can read. Raises ``DecodeError``.
+
+    Of protobuf the outermost fields are walked, which is what broken bytes and other encodings do not survive; each
+    span of other traffic would cost more than all that is done with those of agents.
+    """
+    encoding = sniff(value) if topic.encoding == "auto" else topic.encoding
+    if encoding == "otlp_json":
+        decode_message(value, topic, limits, keep)
+        return
+    try:
+        for _ in fields(value, 0, len(value)):
+            pass
+    except WireError as error:
+        raise DecodeError(f"not protobuf: {error}", reason=Refused.MALFORMED) from error
 
 
 def decode_chunk(chunk: Chunk, limits: Limits, keep: Prefilter) -> Decoded:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from aem_monitor.errors import DecodeError, TooLargeError
-from aem_monitor.ingest.kafka_settings import KafkaTopic
+from aem_monitor.ingest.kafka_settings import KafkaSettings, KafkaTopic
 from aem_monitor.ingest.limits import Limits
+from aem_monitor.ingest.prefilter import Prefilter
 from aem_monitor.rekey.chunk import Chunk, Link
+from aem_monitor.rekey.source import CutMessage, CuttingSource
 from aem_monitor.rekey.split import decode_chunk, joined, split_message
 from tests.ingest.requests import EVERYTHING, LIMITS, PARENT, SPAN, TRACE, add_sibling, add_span, compliant_json
 
@@ -219,3 +222,57 @@ def test_json_and_protobuf_and_topics_stay_apart() -> None:
         Chunk("t", "spans", "traces", "otlp_proto", b"span", 1),
     ]
     assert bodies(parts, 100) == [b"log", b"{1}", b"{2}", b"span"]
+
+
+# From a topic
+
+
+@dataclass
+class Record:
+    """A message as it comes from a broker."""
+
+    topic: str
+    value: bytes | None
+    partition: int = 0
+    offset: int = 0
+    timestamp: int = 0
+    key: bytes | None = None
+    headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+def read(value: bytes | None) -> tuple[CutMessage, list[str]]:
+    """What becomes of a message, and what is counted."""
+    refused: list[str] = []
+    settings = KafkaSettings(("nowhere:9092",), topics=(TOPIC,))
+    source = CuttingSource(
+        settings, LIMITS, Prefilter(["gen_ai."]), lambda *_: True, lambda cause, _: refused.append(cause)
+    )
+    batch = source._batch(Record(TOPIC.name, value))
+    assert isinstance(batch, CutMessage)
+    return batch, refused
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"hello world", b"\xff" * 20, b"\n\xff broken", b"[1,2]", b'{"resourceSpans": 5}', b"\x1f\x8b\x08\x00", b"{"],
+)
+def test_what_nobody_can_read_is_passed_on_and_counted_whether_it_speaks_of_an_agent_or_not(value: bytes) -> None:
+    for poison in (value, value + b" gen_ai.operation.name"):
+        batch, refused = read(poison)
+        assert batch.unreadable == poison
+        assert len(refused) == 1
+
+
+@pytest.mark.parametrize("value", [None, b"", b"{}", ExportTraceServiceRequest().SerializeToString()])
+def test_what_holds_nothing_is_neither_passed_on_nor_counted(value: bytes | None) -> None:
+    batch, refused = read(value)
+    assert (batch.unreadable, list(batch.chunks), refused) == (None, [], [])
+
+
+def test_other_traffic_is_neither_passed_on_nor_counted() -> None:
+    request = ExportTraceServiceRequest()
+    span = request.resource_spans.add().scope_spans.add().spans.add(trace_id=OTHER, span_id=b"12345678", name="GET /")
+    span.attributes.add(key="http.request.method").value.string_value = "GET"
+    for value in (request.SerializeToString(), json.dumps(compliant_json(request)).encode()):
+        batch, refused = read(value)
+        assert (batch.unreadable, list(batch.chunks), refused) == (None, [], [])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from aem_monitor.sinks.faults import JSON_LINES
-from aem_monitor.sinks.line import line
+from aem_monitor.sinks.line import BEGINNING, line
 from aem_monitor.sinks.rotating import RotatingFile, Rotation
 from aem_monitor.store.records import StoredRun
 
@@ -18,7 +18,7 @@ class JsonLines:
 
     def __init__(self, path: Path, rotation: Rotation, clock: Callable[[], float] = time.time) -> None:
         """``clock`` gives seconds since the epoch."""
-        self._file = RotatingFile(path, rotation, clock)
+        self._file = RotatingFile(path, rotation, clock, BEGINNING)
 
     def open(self) -> None:
         """Claim the path. Raises ``SinkError``."""

@@ -1,9 +1,14 @@
 """A final verdict as other programs read it."""
 
+from typing import Final
+
 from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.model.render import evidence_object
 from aem_monitor.store.records import StoredRun
 from aem_monitor.strictjson import strict_json
+
+BEGINNING: Final = b'{"run_id":'
+"""What every line begins with, so that a file of them can be told from others."""
 
 
 def line_object(stored: StoredRun) -> dict[str, JSON]:

@@ -41,8 +41,11 @@ class RotatingFile:
     and by one process: a lock on ``path.lock`` sees to it. All methods raise ``SinkError``.
     """
 
-    def __init__(self, path: Path, rotation: Rotation, clock: Callable[[], float]) -> None:
+    def __init__(self, path: Path, rotation: Rotation, clock: Callable[[], float], beginning: bytes = b"") -> None:
+        """``beginning``: what every line begins with. A file that begins with something else is somebody else's: it is
+        refused and left as it is."""
         self.path = path
+        self._beginning = beginning
         self._rotation = rotation
         self._clock = clock
         self._lock: int | None = None
@@ -133,6 +136,7 @@ class RotatingFile:
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode):
                 raise SinkError(f"{self.path} is no file; name another path", reason="unavailable")
+            self._refuse_others(file)
             if new:
                 self._sync_folder()
             self._size = self._whole(file, found.st_size)
@@ -144,6 +148,14 @@ class RotatingFile:
             os.close(file)
             raise
         return file
+
+    def _refuse_others(self, file: int) -> None:
+        """Before anything of it is removed: a wrong path may lead to a database, or to what people wrote. The first
+        line may have been cut off within its beginning."""
+        found = os.pread(file, len(self._beginning), 0)
+        if not self._beginning.startswith(found):
+            message = f"{self.path} holds something else than verdicts, and is left as it is; name another path"
+            raise SinkError(message, reason="unavailable")
 
     def _whole(self, file: int, size: int) -> int:
         """Remove what follows the last end of a line; the length that is left."""

@@ -230,6 +230,19 @@ def test_a_sink_that_is_full_from_the_start_keeps_no_daemon_from_starting(
     assert ("aem_monitor_sink_oldest_timestamp_seconds", 1.0) in shown
 
 
+def test_a_path_to_the_store_keeps_the_daemon_from_starting_and_the_store_whole(
+    metrics: Metrics, tmp_path: Path
+) -> None:
+    path = tmp_path / "store.db"
+    with Store(f"sqlite:///{path}", "a") as store:
+        store.record_final(run(), [], stored_at=1.0)
+        for name in ("store.db", "store.db-wal"):
+            before = (tmp_path / name).read_bytes()
+            with pytest.raises(ConfigError, match=r"sinks\.json_lines: .*holds something else than verdicts"):
+                Feeds([JsonLines(tmp_path / name, Rotation(1000, 2, 60.0))], store, metrics).start()
+            assert (tmp_path / name).read_bytes() == before
+
+
 def test_a_sink_that_cannot_work_keeps_the_daemon_from_starting(store: Store, metrics: Metrics, tmp_path: Path) -> None:
     lines = JsonLines(tmp_path / "nowhere" / "verdicts.jsonl", Rotation(1000, 2, 60.0))
     with pytest.raises(ConfigError, match=r"sinks\.json_lines: .*nowhere.*check that the folder is there"):

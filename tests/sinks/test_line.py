@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from aem_monitor.model.verdict import FailureReason, RunResult
-from aem_monitor.sinks.line import line
+from aem_monitor.sinks.line import BEGINNING, line
 from aem_monitor.sinks.schema import line_schema
 from aem_monitor.store.records import StoredRun
 from tests.store.results import check, failing, results, run, turn
@@ -45,6 +45,7 @@ def test_every_line_is_as_its_schema_says(result: RunResult, cause: str) -> None
         return
     text = line(stored(result, cause))
     assert text.isascii()
+    assert text.startswith(BEGINNING)
     assert text.index(b"\n") == len(text) - 1
     value = json.loads(text, parse_constant=refused)
     VALIDATOR.validate(value)

@@ -232,6 +232,36 @@ def test_what_is_no_file_is_refused_and_left_alone(path: Path, clock: Clock) -> 
     assert stat.S_ISFIFO(path.stat().st_mode)
 
 
+@pytest.mark.parametrize(
+    "theirs", [b"SQLite format 3\0 and\nmore", b"notes\n", b"no end of a line", b"\0" * 100, b"li"]
+)
+def test_a_file_of_somebody_else_is_refused_and_left_as_it_is(path: Path, clock: Clock, theirs: bytes) -> None:
+    path.write_bytes(theirs)
+    file = RotatingFile(path, NARROW, clock, beginning=b"line ")
+    if b"line ".startswith(theirs):
+        file.append(lines(1))
+        assert path.read_bytes() == lines(1)[0], "cut off within its beginning"
+    else:
+        with pytest.raises(SinkError, match="holds something else than verdicts") as caught:
+            file.append(lines(1))
+        assert caught.value.reason == "unavailable"
+        assert found(path) == {"": theirs}
+    file.close()
+
+
+def test_a_file_of_somebody_else_that_takes_the_place_is_left_as_it_is(path: Path, clock: Clock) -> None:
+    file = RotatingFile(path, NARROW, clock, beginning=b"line ")
+    file.append(lines(1))
+    path.unlink()
+    path.write_bytes(b"notes")
+    with pytest.raises(SinkError, match="holds something else than verdicts"):
+        file.append(lines(2))
+    path.unlink()
+    file.append(lines(2))
+    file.close()
+    assert path.read_bytes() == lines(2)[0]
+
+
 def test_on_a_full_disk_whole_lines_stay_and_are_told(file: RotatingFile, path: Path) -> None:
     with files_of_at_most(25):
         with pytest.raises(SinkError, match="free space") as caught:

@@ -7,6 +7,7 @@ done here: a receiver that sends a byte a second must not hold up the lease.
 
 import contextlib
 import http.client
+import re
 import socket
 import ssl
 import threading
@@ -25,18 +26,22 @@ _LONGEST_WISH: Final = 300.0
 _FOR_GOOD: Final = frozenset({400, 413, 422})
 _LATER: Final = frozenset({408, 429})
 _WHO: Final = frozenset({401, 403, 407})
+_SHORTEST_SECRET: Final = 6
+"""Shorter words of an address stand in many an answer, and guard nothing."""
+_AGAIN: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where and how. ``timeout`` in seconds, for the whole exchange. ``key``: the place in the configuration, for
-    messages, which have no path or query of the URL either: these may be secret."""
+    messages, which have no path or query of the URL either: these may be secret, as headers and ``secrets`` are."""
 
     url: str
     key: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout: float = 10.0
     cafile: Path | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Poster:
@@ -50,6 +55,8 @@ class Poster:
         self._authority, self._path = parts.netloc, parts.path
         self._query = f"?{parts.query}" if parts.query else ""
         self._tls = _tls(target) if parts.scheme == "https" else None
+        words = (*target.secrets, *target.headers.values(), *parts.path.split("/"), *re.split("[&=]", parts.query))
+        self._secret = tuple(part for word in words for part in word.split() if len(part) >= _SHORTEST_SECRET)
 
     def post(self, body: bytes, path: str = "", headers: Mapping[str, str] | None = None) -> None:
         """Return when it has been accepted (2xx). ``path`` is added to that of the target. Raises ``NotifyError``."""
@@ -58,7 +65,7 @@ class Poster:
             return
         where = f"{self._scheme}://{self._authority} answered {status}"
         if status in _FOR_GOOD:
-            raise NotifyError(f"{where}: {answer}", reason="rejected", final=True)
+            raise NotifyError(f"{where}: {self._told(answer)}", reason="rejected", final=True)
         if status in _LATER or status >= 500:
             raise NotifyError(where, reason="overloaded", retry_after=_wish(told.get("Retry-After")))
         if status in _WHO:
@@ -68,31 +75,27 @@ class Poster:
     def _exchange(self, body: bytes, path: str, headers: Mapping[str, str]) -> tuple[int, http.client.HTTPMessage, str]:
         whole = f"{self._path.rstrip('/')}{path}" if path else self._path or "/"
         connection, target = self._connection(f"{whole}{self._query}")
-        late = threading.Event()
-
-        def give_up() -> None:
-            late.set()
-            held = connection.sock
-            if held is not None:
-                with contextlib.suppress(OSError):
-                    held.shutdown(socket.SHUT_RDWR)
-
-        timer = threading.Timer(self._target.timeout, give_up)
-        timer.daemon = True
-        timer.start()
+        done = _Deadline(connection, self._target.timeout)
         own = {"Content-Type": "application/json", "User-Agent": f"aem-monitor/{__version__}", "Connection": "close"}
         try:
             connection.request("POST", target, body, {**self._target.headers, **headers, **own})
             with connection.getresponse() as response:
                 answer = response.read(_MOST_OF_AN_ANSWER)
-                return response.status, response.headers, _one_line(answer)
+                return response.status, response.headers, _one_line(answer[:300].decode("utf-8", "replace"))
         except (OSError, http.client.HTTPException, ValueError) as error:
-            why = "it took too long" if late.is_set() else str(error) or type(error).__name__
-            where = f"{self._scheme}://{self._authority}"
-            raise NotifyError(f"{where} does not answer: {why[:200]}", reason="unreachable") from error
+            why = "it took too long" if done.late else str(error) or type(error).__name__
+            told = self._told(_one_line(why[:200]))
+            message = f"{self._scheme}://{self._authority} does not answer: {told}"
+            raise NotifyError(message, reason="unreachable") from error
         finally:
-            timer.cancel()
+            done.over()
             connection.close()
+
+    def _told(self, text: str) -> str:
+        """What a receiver says, unless it repeats what must not be logged: some repeat the request in their answer."""
+        if any(secret in text for secret in self._secret):
+            return "(its answer repeats something secret and is not shown)"
+        return text
 
     def _connection(self, path: str) -> tuple[http.client.HTTPConnection, str]:
         """A connection that is not open yet, and what to ask it for; through the proxy that the environment names."""
@@ -115,6 +118,32 @@ class Poster:
         return (parts.hostname, parts.port) if parts.hostname else None
 
 
+class _Deadline:
+    """Ends an exchange that takes too long, whatever it waits for."""
+
+    def __init__(self, connection: http.client.HTTPConnection, seconds: float) -> None:
+        self._connection = connection
+        self._seconds = seconds
+        self._over = threading.Event()
+        self.late = False
+        threading.Thread(target=self._watch, name="deadline", daemon=True).start()
+
+    def over(self) -> None:
+        """The exchange has ended."""
+        self._over.set()
+
+    def _watch(self) -> None:
+        if self._over.wait(self._seconds):
+            return
+        self.late = True
+        # Again and again: in a TLS handshake the connection has a socket that is not the one in use.
+        while not self._over.wait(_AGAIN):
+            held = self._connection.sock
+            if held is not None:
+                with contextlib.suppress(OSError):
+                    held.shutdown(socket.SHUT_RDWR)
+
+
 def _tls(target: Target) -> ssl.SSLContext:
     try:
         return ssl.create_default_context(cafile=target.cafile)
@@ -129,6 +158,5 @@ def _wish(text: str | None) -> float | None:
     return min(_LONGEST_WISH, float(text.strip()[:9]))
 
 
-def _one_line(answer: bytes) -> str:
-    text = answer[:300].decode("utf-8", "replace")
+def _one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -2,6 +2,7 @@
 
 import re
 from typing import Annotated, Final, Self
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, SecretStr, field_validator, model_validator
 
@@ -40,8 +41,8 @@ class PagerDuty(_Receiver):
 
     @model_validator(mode="after")
     def _can_be_told(self) -> Self:
-        if not is_url(self.url):
-            raise KeyFaultError("url", _URL_FORM)
+        if not is_url(self.url) or urlsplit(self.url).path.strip("/"):
+            raise KeyFaultError("url", "must be the address of the API without a path: https://events.pagerduty.com")
         if (self.routing_key is None) == (self.routing_key_file is None):
             raise KeyFaultError("routing_key_file", "give either this or routing_key")
         if self.routing_key is not None and not ROUTING_KEY.fullmatch(self.routing_key.get_secret_value()):
@@ -56,7 +57,7 @@ class Alertmanager(_Receiver):
     labels: dict[str, str] = Field(
         default_factory=lambda: {"job": "aem-monitor"},
         description="Labels of each alert. `job` has to be that of the scrape, so that these alerts and those of the "
-        "rules for Prometheus are one group, and page once.",
+        "rules for Prometheus are one group, and page once; it is `aem-monitor` where it is not given.",
     )
     resolve_after: Duration = Field(
         300.0,
@@ -75,6 +76,11 @@ class Alertmanager(_Receiver):
             if not _LABEL.fullmatch(name) or name in _OWN_LABELS:
                 raise KeyFaultError(("labels", name), "cannot be set; give the name of another label")
         return self
+
+    @field_validator("labels")
+    @classmethod
+    def _have_a_job(cls, value: dict[str, str]) -> dict[str, str]:
+        return {"job": "aem-monitor", **value}
 
 
 class Webhook(_Receiver):

@@ -45,7 +45,6 @@ def receivers(config: Config) -> tuple[Receiver, ...]:
     found: list[Receiver] = []
     if (pagerduty := chosen.pagerduty) is not None:
         key = "alerting.receivers.pagerduty"
-        poster = Poster(Target(pagerduty.url, key, {}, pagerduty.timeout, pagerduty.cafile))
         given = pagerduty.routing_key
         if pagerduty.routing_key_file is None and given is not None:
             routing_key = given.get_secret_value()
@@ -56,7 +55,8 @@ def receivers(config: Config) -> tuple[Receiver, ...]:
                     f"{key}.routing_key_file: {pagerduty.routing_key_file} must hold the 32 letters and digits of an "
                     "integration key"
                 )
-        found.append(PagerDuty(poster, routing_key))
+        target = Target(pagerduty.url, key, {}, pagerduty.timeout, pagerduty.cafile, (routing_key,))
+        found.append(PagerDuty(Poster(target), routing_key))
     if (alertmanager := chosen.alertmanager) is not None:
         key = "alerting.receivers.alertmanager"
         headers = _authorization(alertmanager.authorization_file, key)

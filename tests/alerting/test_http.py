@@ -67,6 +67,34 @@ def test_an_answer_says_whether_to_try_again(receiving: Receiving, status: int, 
     assert len(str(error).splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "repeated", ["Bad Request: /base?token=hunter2", '{"routing_key": "0123456789abcdef"}', "who is Bearer-of-secrets?"]
+)
+def test_an_answer_that_repeats_a_secret_is_not_told(receiving: Receiving, repeated: str) -> None:
+    receiving.answer = lambda request: Answer(400, body=repeated.encode())
+    target = Target(
+        f"{receiving.url}/base?token=hunter2",
+        "key",
+        {"Authorization": "Token Bearer-of-secrets"},
+        secrets=("0123456789abcdef",),
+    )
+    with pytest.raises(NotifyError) as caught:
+        Poster(target).post(b"{}")
+    assert str(caught.value).endswith("answered 400: (its answer repeats something secret and is not shown)")
+
+
+def test_what_is_no_answer_is_told_on_one_line(receiving: Receiving) -> None:
+    receiving.raw = lambda connection: connection.sendall(b"\x1b[31mEVIL\x07 x\r\n\r\n")
+    assert str(failure(receiving)).isprintable()
+
+
+def test_a_handshake_that_takes_too_long_is_ended() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        target = Target(f"https://127.0.0.1:{silent.getsockname()[1]}", "key", timeout=0.3)
+        with pytest.raises(NotifyError, match=r"too long|timed out"):
+            Poster(target).post(b"{}")
+
+
 @pytest.mark.parametrize(("wish", "seconds"), [("7", 7.0), ("99999", 300.0), ("soon", None), ("-1", None)])
 def test_a_receiver_may_say_how_long_to_wait(receiving: Receiving, wish: str, seconds: float | None) -> None:
     receiving.answer = lambda request: Answer(429, {"Retry-After": wish})

@@ -74,3 +74,17 @@ def test_a_header_that_cannot_be_sent_is_refused_by_its_file(text: str, tmp_path
     section = {"receivers": {"webhook": {"url": "https://r.example", "authorization_file": "token"}}}
     with pytest.raises(ConfigError, match=r"webhook\.authorization_file: .*token must hold printable ASCII"):
         receivers(loaded(tmp_path, section))
+
+
+def test_alerts_have_the_job_of_the_rules_unless_another_is_given(tmp_path: Path) -> None:
+    for given, job in (({"env": "x"}, "aem-monitor"), ({"job": "canaries"}, "canaries")):
+        section = {"receivers": {"alertmanager": {"url": "http://alertmanager:9093", "labels": given}}}
+        alertmanager = loaded(tmp_path, section).alerting.receivers.alertmanager
+        assert alertmanager is not None
+        assert alertmanager.labels == {"job": job, **given}
+
+
+def test_the_address_of_pagerduty_has_no_path(tmp_path: Path) -> None:
+    section = {"receivers": {"pagerduty": {"url": "https://events.pagerduty.com/v2/enqueue", "routing_key": KEY}}}
+    with pytest.raises(ConfigError, match="without a path"):
+        loaded(tmp_path, section)

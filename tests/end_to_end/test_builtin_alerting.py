@@ -14,6 +14,8 @@ import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 
 from aem_monitor.store import Store
+from aem_monitor.store.conversations import Keeping
+from aem_monitor.store.outbox import ALERTING
 from tests.alerting.runs import teach
 from tests.daemon import running
 from tests.daemon.running import Running
@@ -34,8 +36,8 @@ WORSE: Final = Swap("1.2.0", "model-1", mismatches=2)
 BEFORE, AFTER = 250, 450
 """Runs of ``GOOD`` and ``NEXT``."""
 
-MANY: Final = 300
-"""Runs after which a doubled share of mismatches is found."""
+MANY: Final = 240
+"""Twice as many runs as it takes to find a doubled share of mismatches among those that are drawn here."""
 
 
 def eventually(condition: Callable[[], object], what: str) -> None:
@@ -49,9 +51,9 @@ class Monitor(Running):
     def __init__(self, folder: Path, agent: RecordedAgent, pagerduty: PagerDuty, **configuration: Any) -> None:
         (folder / "key").write_text("0123456789abcdef0123456789abcdef\n")
         url = pagerduty.url.removesuffix("/v2/enqueue")
-        receiver = {"url": url, "routing_key_file": "key", "timeout": "500ms"}
+        receiver = {"url": url, "routing_key_file": "key", "timeout": "1s"}
         # An hour in which hundreds of runs come is some seconds here.
-        alerting = {"receivers": {"pagerduty": receiver}, "lease": "1500ms", "cool_down": "1s"}
+        alerting = {"receivers": {"pagerduty": receiver}, "lease": "3s", "cool_down": "1s"}
         super().__init__(folder, alerting=alerting, **configuration)
         self.agent = agent
         agent.write_golden(self.golden.parent)
@@ -65,9 +67,16 @@ class Monitor(Running):
         """As the exporter of the SDK sends them."""
         assert self.post(gzip.compress(otlp_proto(spans)), Content_Encoding="gzip") == 200
 
-    def observed(self, runs: int) -> bool:
-        """Whether alerting has taken so many runs since the start of this process."""
-        return self.value("aem_monitor_alerting_runs_total", result="observed") == runs
+    @property
+    def observed(self) -> float:
+        """Runs that alerting has taken since the start of this process."""
+        return self.value("aem_monitor_alerting_runs_total", result="observed")
+
+    @property
+    def unobserved(self) -> int:
+        """Runs in the store that it has not taken."""
+        with Store(f"sqlite:///{self.folder / 'verdicts.db'}", "test", Keeping(sinks=(ALERTING,))) as store:
+            return store.count_unobserved()
 
     def counted(self, **labels: str) -> float:
         return self.value("aem_runs_total", **labels)
@@ -86,13 +95,13 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PagerDuty]:
     """The store of a daemon after two releases that are equally good, and who was told meanwhile."""
     folder = tmp_path_factory.mktemp("learnt")
     endpoint = PagerDuty().start()
-    monitor = Monitor(folder, RecordedAgent(1), endpoint)
+    monitor = Monitor(folder, RecordedAgent(7), endpoint)
     try:
         monitor.start()
         monitor.plays(BEFORE, GOOD)
-        eventually(lambda: monitor.observed(BEFORE), "the first release is known")
+        eventually(lambda: monitor.observed == BEFORE, "the first release is known")
         monitor.plays(AFTER, NEXT)
-        eventually(lambda: monitor.observed(BEFORE + AFTER), "the second one too")
+        eventually(lambda: monitor.observed == BEFORE + AFTER, "the second one too")
         eventually(lambda: len(endpoint.changes) == 2, "PagerDuty is told of the releases")
         assert monitor.stop() == 0
     finally:
@@ -105,7 +114,7 @@ def learnt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, PagerDuty]:
 def monitor(learnt: tuple[Path, PagerDuty], tmp_path: Path, pagerduty: PagerDuty) -> Iterator[Monitor]:
     """A daemon that goes on where that one was."""
     shutil.copy(learnt[0] / "verdicts.db", tmp_path)
-    process = Monitor(tmp_path, RecordedAgent(2), pagerduty)
+    process = Monitor(tmp_path, RecordedAgent(4), pagerduty)
     process.start()
     yield process
     process.close()
@@ -133,7 +142,7 @@ def test_a_swap_of_the_model_pages_once_over_a_kill_and_ends_after_the_rollback(
     monitor.start()
     monitor.plays(60, SWAPPED)
     eventually(lambda: monitor.counted(model=SWAPPED.model) == MANY + 60, "all runs with the new model are counted")
-    eventually(lambda: monitor.value("aem_monitor_alerting_behind_runs") == 0, "alerting has seen them")
+    eventually(lambda: monitor.unobserved == 0, "alerting has seen them")
     (incident,) = pagerduty.incidents
     assert not incident.resolved
     details = incident.payload["custom_details"]
@@ -154,7 +163,7 @@ def test_a_swap_of_the_model_pages_once_over_a_kill_and_ends_after_the_rollback(
 def test_a_worse_release_pages_once_and_ends_when_it_is_rolled_back(monitor: Monitor, pagerduty: PagerDuty) -> None:
     monitor.plays(MANY, WORSE)
     eventually(lambda: pagerduty.incidents, "somebody is paged")
-    eventually(lambda: monitor.observed(MANY), "alerting has seen all runs")
+    eventually(lambda: monitor.observed == MANY, "alerting has seen all runs")
     monitor.plays(40, NEXT)
     (incident,) = pagerduty.incidents
     eventually(lambda: incident.resolved, "the incident is over after the rollback")
@@ -180,7 +189,7 @@ def test_two_replicas_page_once_and_the_one_that_is_left_ends_it(
             for one in replicas:
                 export(one, WRONG_TOOL, 20)
             eventually(lambda: pagerduty.incidents, "somebody is paged")
-            eventually(lambda: sum(one.observed(40) for one in replicas) == 1, "one decides on the runs of both")
+            eventually(lambda: sum(one.observed for one in replicas) == 40, "all runs of both are seen")
             first, left = sorted(replicas, key=lambda one: -one.value("aem_monitor_alerting_lease_held"))
             first.kill()
             export(left, RIGHT, 150)

@@ -99,7 +99,7 @@ def trial(about: About, at: float) -> dict[str, Any]:
         "number": 0,
         "kind": "test",
         "severity": "info",
-        "summary": f"{about.source}: a test of aem-monitor's notifications, resolved at once",
+        "summary": f"{about.source}: a test of aem-monitor's notifications, over by itself",
         "agent": "none",
         "release": "none",
         "reason": None,

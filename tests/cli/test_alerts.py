@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -88,10 +89,14 @@ def test_receivers_are_tried_each(tmp_path: Path, receiving: Receiving, capsys: 
     assert main(["alerts", "test", "--config", path]) == 0
     assert [request.path for request in receiving.requests] == [
         *["/v2/enqueue"] * 2,
-        *["/api/v2/alerts"] * 2,
+        "/api/v2/alerts",
         *["/hook"] * 2,
     ]
     assert [request.json["event_action"] for request in receiving.requests[:2]] == ["trigger", "resolve"]
+    (alert,) = receiving.requests[2].json
+    assert alert["labels"]["alertname"] == "AemTest"
+    lasts = datetime.fromisoformat(alert["endsAt"]) - datetime.fromisoformat(alert["startsAt"])
+    assert lasts > timedelta(seconds=250), "Alertmanager tells nobody what is over before its group_wait"
     assert capsys.readouterr().err.count("has taken") == 3
 
 

@@ -170,19 +170,30 @@ MUTED: Final[dict[str, tuple[Sequence[tuple[str, Mapping[str, str]]], set[str]]]
     "a root cause and its symptoms": (
         [
             ("AemRootCauseSpike", SPIKE),
-            ("AemReleaseRegression", RELEASE),
             ("AemTurnCorrectnessLow", RELEASE),
             ("AemBurnRateFast", AGENT),
             ("AemBurnRateSlow", AGENT),
             ("AemChainLengthDegradation", {**AGENT, "chain_length": "3+"}),
         ],
         {
-            "AemReleaseRegression",
             "AemTurnCorrectnessLow",
             "AemBurnRateFast",
             "AemBurnRateSlow",
             "AemChainLengthDegradation",
         },
+    ),
+    "a worse release and its symptoms": (
+        [
+            ("AemReleaseRegression", RELEASE),
+            ("AemTurnCorrectnessLow", RELEASE),
+            ("AemBurnRateFast", AGENT),
+            ("AemChainLengthDegradation", {**AGENT, "chain_length": "3+"}),
+        ],
+        {"AemTurnCorrectnessLow", "AemChainLengthDegradation"},
+    ),
+    "a worse release and its root cause, which are one incident": (
+        [("AemReleaseRegression", RELEASE), ("AemRootCauseSpike", SPIKE)],
+        set(),
     ),
     "a root cause that was mended, and what remembers it": (
         [
@@ -294,26 +305,28 @@ def test_an_alert_of_a_rule_and_the_built_in_one_of_the_same_fault_are_one_incid
 
     built_in.send(body)
     firing(alert("AemRootCauseSpike", spike))
-    assert incidents(2) == [("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 2)]
+    assert incidents(2) == [("pagerduty", {**RELEASE, "job": spike["job"]}, 2)]
     built_in.send({**body, "event": "resolved"})
-    assert incidents(1) == [("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 1)]
+    assert incidents(1) == [("pagerduty", {**RELEASE, "job": spike["job"]}, 1)]
 
 
-def test_one_root_cause_is_one_incident(firing: Firing) -> None:
+def test_a_release_that_broke_is_one_incident_however_it_shows(firing: Firing) -> None:
     here = {"job": "aem-monitor-incidents"}
     spike = {**SPIKE, **here}
     other = {**spike, "reason": "incomplete_response"}
     firing(alert("AemRootCauseSpike", spike), alert("AemRootCauseSpike", other))
+    firing(alert("AemReleaseRegression", {**RELEASE, **here}))
+    firing(alert("AemRootCauseSpike", {**spike, "release": "1.0.0"}))
     firing(*(alert("AemCanaryStale", {**here, "dialog": dialog}) for dialog in ("refund", "sales-report")))
     firing(*(alert("AemMonitorDown", {**here, "instance": f"monitor-{number}"}) for number in range(3)))
     expected = [
-        ("pagerduty", {"alertname": "AemRootCauseSpike", **spike}, 1),
-        ("pagerduty", {"alertname": "AemRootCauseSpike", **other}, 1),
+        ("pagerduty", {**RELEASE, **here}, 3),
+        ("pagerduty", {**RELEASE, **here, "release": "1.0.0"}, 1),
         ("pagerduty-low", {"alertname": "AemCanaryStale", **here}, 2),
         ("pagerduty", {"alertname": "AemMonitorDown", **here}, 3),
     ]
     deadline = time.monotonic() + 60.0  # alerts are put into groups a moment after they were taken
-    while sum(alerts for *_, alerts in firing.groups(here["job"])) < 7 and time.monotonic() < deadline:
+    while sum(alerts for *_, alerts in firing.groups(here["job"])) < 9 and time.monotonic() < deadline:
         time.sleep(0.2)
     by_labels = sorted(firing.groups(here["job"]), key=lambda one: sorted(one[1].items()))
     assert by_labels == sorted(expected, key=lambda one: sorted(one[1].items()))

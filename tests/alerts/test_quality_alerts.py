@@ -51,6 +51,12 @@ class TestRootCauseSpike(Checks):
         at = {"50h": [{**NEW, "reason": "tool_mismatch"}], "55h": [], "62h": [], "74h": []}
         self.check("AemRootCauseSpike", {**old, **new}, at)
 
+    def test_a_release_that_was_rolled_back_does_not_page_again_when_its_agent_stops(self) -> None:
+        old = play(NORMAL, Traffic(3, runs=0.0), replace(NORMAL, hours=6), Traffic(12, runs=0.0))
+        new = play(Traffic(48, absent=True), SPIKE, Traffic(18, runs=0.0), release="2.0.0")
+        at = {"50h": [{**NEW, "reason": "tool_mismatch"}], "56h": [], "59h": [], "62h": [], "68h": []}
+        self.check("AemRootCauseSpike", {**old, **new}, at)
+
     def test_a_spike_that_goes_on_is_one_page_until_it_ends(self) -> None:
         at = {f"{hour}h": [MISMATCH] for hour in range(49, 61)}
         self.check("AemRootCauseSpike", play(NORMAL, replace(SPIKE, hours=12)), at)

@@ -1,4 +1,6 @@
-"""Plays of the example dialog ``sales-report``: one that is right, two that break in different ways."""
+"""Plays of the example dialog ``sales-report``: one that is right, others that break in different ways."""
+
+from dataclasses import replace
 
 from tests.services.agent import Call, Turn
 
@@ -58,3 +60,26 @@ NOT_SHARED = (
     ),
 )
 """Turn 4 never comes, though the reply says so."""
+
+LISTED = (
+    ASK,
+    Turn(
+        user=ANSWER,
+        calls=(
+            Call("reports.ListData", {"metric": "profit", "region": "EU"}, {"report": "R-18", "total": 310000}),
+            _summarise("R-18", "EU profit 310,000 EUR, up 2.1 %", 2.1),
+            _share("R-18"),
+        ),
+        response="EU profit last quarter was 310,000 EUR, up 2.1 %. I shared report R-18 with the board.",
+    ),
+)
+"""Turn 2 takes a tool that no golden dialog knows, in place of the right one; turns 3 to 5 are built on its result."""
+
+SILENT = (ASK, replace(RIGHT[1], response="I shared report R-17 with the board."))
+"""The last reply leaves the figures out."""
+
+DELETED = (
+    ASK,
+    replace(RIGHT[1], calls=(*RIGHT[1].calls, Call("reports.DeleteReport", {"report": "R-17"}, {"deleted": True}))),
+)
+"""All turns are right, and there is a write too many."""

@@ -43,16 +43,31 @@ class PrometheusServer:
     """A Prometheus on a random loopback port with a temporary database.
 
     ``scrape_configs`` are the entries of that section of its configuration; ``rule_files`` are loaded as they are.
-    Scrapes every second unless a scrape configuration says otherwise.
+    Scrapes and evaluates every second unless a scrape configuration or a group says otherwise. ``alertmanager`` is the
+    port of one on loopback, ``lookback`` how old a sample may be that a query finds. ``blocks`` is a folder of blocks,
+    as promtool makes them, that become its history.
     """
 
-    def __init__(self, scrape_configs: Sequence[Mapping[str, Any]], rule_files: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        scrape_configs: Sequence[Mapping[str, Any]],
+        rule_files: Sequence[Path] = (),
+        *,
+        evaluation_interval: str = "1s",
+        alertmanager: int | None = None,
+        lookback: str = "5m",
+        blocks: Path | None = None,
+    ) -> None:
         binary = prometheus_binary()
         self._folder = Path(tempfile.mkdtemp(prefix="aem-prometheus-"))
+        if blocks is not None:
+            shutil.copytree(blocks, self._folder / "data")
+        targets = [] if alertmanager is None else [f"127.0.0.1:{alertmanager}"]
         configuration = {
-            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
+            "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": evaluation_interval},
             "scrape_configs": list(scrape_configs),
             "rule_files": [str(path) for path in rule_files],
+            "alerting": {"alertmanagers": [{"static_configs": [{"targets": targets}]}]},
         }
         config_file = self._folder / "prometheus.yml"
         config_file.write_text(json.dumps(configuration))  # every JSON document is YAML
@@ -64,6 +79,7 @@ class PrometheusServer:
                 f"--config.file={config_file}",
                 f"--storage.tsdb.path={self._folder / 'data'}",
                 f"--web.listen-address=127.0.0.1:{self.port}",
+                f"--query.lookback-delta={lookback}",
                 "--enable-feature=exemplar-storage",
                 "--log.level=warn",
             ],

@@ -335,6 +335,9 @@ SCHEDULE: Final = {
     "a dialog that runs": Case("AemCanaryStale", dialog(ALWAYS, RUNNING), {"80m": [], "140m": []}),
     "a dialog that never ran": Case("AemCanaryStale", dialog(ALWAYS), {"50m": [], "70m": [DIALOG]}),
     "a dialog after a restart": Case("AemCanaryStale", dialog(SINCE_ONE_HOUR, ENDED), {"100m": [], "130m": [DIALOG]}),
+    "a dialog that never ran, and a scrape that fails": Case(
+        "AemCanaryStale", dialog("0+0x100 stale 0+0x40"), {"100m": [DIALOG], "101m": [DIALOG], "104m": [DIALOG]}
+    ),
     "a dialog that was deleted": Case("AemCanaryStale", one(LAST, ENDED, dialog="sales-report"), {"140m": []}),
     "one of two replicas sees it": Case(
         "AemCanaryStale",

@@ -30,6 +30,8 @@ the scraper asks for. Prometheus keeps exemplars with `--enable-feature=exemplar
   `tool="{OTHER}"` for unexpected calls of tools that no golden dialog names).
 - **Correlation.** With n, sx, sy, sxx, syy, sxy the increases of the six `aem_latency_correctness_*_total` counters,
   Pearson's r is `(n*sxy - sx*sy) / sqrt((n*sxx - sx^2) * (n*syy - sy^2))`, over any window and any number of replicas.
+- **The process** has the six metrics of Prometheus' client library: `process_cpu_seconds_total`, `process_max_fds`,
+  `process_open_fds`, `process_resident_memory_bytes`, `process_start_time_seconds`, `process_virtual_memory_bytes`.
 """
 
 

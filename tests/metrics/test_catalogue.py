@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from prometheus_client import ProcessCollector
 
 from aem_monitor.metrics.catalogue import CATALOGUE, Kind, Metric
 from aem_monitor.metrics.document import document
@@ -109,3 +110,9 @@ def test_an_observation_belongs_to_the_first_bucket_that_holds_it() -> None:
 
 def test_the_page_is_generated_from_the_catalogue() -> None:
     assert PAGE.read_text() == document(), "run: python -m aem_monitor.metrics.document > deploy/docs/metrics.md"
+
+
+def test_the_page_names_the_metrics_of_the_process() -> None:
+    found = {family.name for family in ProcessCollector(registry=None).collect()}
+    missing = [name for name in found if f"`{name}`" not in document() and f"`{name}_total`" not in document()]
+    assert missing == []

@@ -330,3 +330,15 @@ def test_a_release_that_broke_is_one_incident_however_it_shows(firing: Firing) -
         time.sleep(0.2)
     by_labels = sorted(firing.groups(here["job"]), key=lambda one: sorted(one[1].items()))
     assert by_labels == sorted(expected, key=lambda one: sorted(one[1].items()))
+
+
+def test_the_page_on_built_in_alerting_takes_all_pages_of_failing_agents_away() -> None:
+    text = (CONFIGURATION.parents[1] / "docs" / "alerting.md").read_text(encoding="utf-8")
+    found = re.search(r"""alertname =~ "([A-Za-z|]+)"'\]\n    receiver: record""", text)
+    assert found is not None
+    pages = {
+        name
+        for name, rule in ALERTING.items()
+        if rule["labels"]["severity"] == "critical" and rule["labels"]["component"] == "agent-quality"
+    }
+    assert pages - set(found[1].split("|")) == {"AemCanariesAbsent"}

@@ -13,8 +13,10 @@ from aem_monitor.config.root import Config
 from aem_monitor.config.schema import json_schema_text
 from aem_monitor.config.settings import kafka_settings
 from aem_monitor.config.sinking import sinks
+from aem_monitor.errors import ConfigError, SinkError
 from aem_monitor.experts.build import build_expert
 from aem_monitor.golden.load import Dialogs, load_dialogs
+from aem_monitor.sinks.jsonlines import JsonLines
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -35,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def _check(arguments: Namespace) -> int:
     config = load_config(arguments.config, os.environ)
-    _read_secrets(config)
+    _read_files(config)
     dialogs = load_dialogs(config.golden.paths) if config.golden.paths else Dialogs()
     if not config.golden.paths:
         print("golden.paths names no golden dialogs; `run` will refuse to start", file=sys.stderr)
@@ -47,14 +49,26 @@ def _check(arguments: Namespace) -> int:
     return 0
 
 
-def _read_secrets(config: Config) -> None:
-    """Raises ``ConfigError`` for files of secrets and authorities that `run` could not use. Nothing is connected to."""
+def _read_files(config: Config) -> None:
+    """Raises ``ConfigError`` for files that `run` could not use: secrets, authorities, a path for verdicts.
+
+    Nothing is connected to, nothing is changed.
+    """
     if config.ingest.kafka is not None:
         kafka_settings(config.ingest.kafka)
-    sinks(config)
+    for sink in sinks(config):
+        if isinstance(sink, JsonLines):
+            _check_path(sink)
     receivers(config)
     if config.experts.sentence is None:  # a model that takes seconds to load
         build_expert(config.experts)
+
+
+def _check_path(sink: JsonLines) -> None:
+    try:
+        sink.check()
+    except SinkError as error:
+        raise ConfigError(f"sinks.json_lines: {error}") from error
 
 
 def _schema(_: Namespace) -> int:

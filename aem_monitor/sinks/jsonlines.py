@@ -20,6 +20,10 @@ class JsonLines:
         """``clock`` gives seconds since the epoch."""
         self._file = RotatingFile(path, rotation, clock, BEGINNING)
 
+    def check(self) -> None:
+        """Look whether the path leads to something else than verdicts, and change nothing. Raises ``SinkError``."""
+        self._file.check()
+
     def open(self) -> None:
         """Claim the path. Raises ``SinkError``."""
         self._file.open()

@@ -54,6 +54,19 @@ class RotatingFile:
         # When the file that is written got its first line; None before that is known.
         self._since: float | None = None
 
+    def check(self) -> None:
+        """Look whether what is at the path is somebody else's, and change nothing."""
+        if not self.path.is_file():
+            return
+        try:
+            file = os.open(self.path, os.O_RDONLY)
+        except OSError as error:
+            raise file_error(self.path, error) from error
+        try:
+            self._refuse_others(file)
+        finally:
+            os.close(file)
+
     def open(self) -> None:
         """Claim the path and open what is there. Idempotent."""
         try:

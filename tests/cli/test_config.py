@@ -92,6 +92,20 @@ def test_check_reads_files_of_secrets_and_authorities_as_run_would(
     assert f"{key}: {tmp_path / 'none'} cannot be " in streams.err
 
 
+def test_check_refuses_a_path_of_verdicts_that_leads_to_another_file(tmp_path: Path, capsys: Capture) -> None:
+    path, verdicts = tmp_path / "aem.yaml", tmp_path / "verdicts.jsonl"
+    path.write_text("sinks: {json_lines: {path: verdicts.jsonl}}\n")
+    assert main(["config", "check", "--config", str(path)]) == 0
+    assert not verdicts.exists()
+    verdicts.write_bytes(b'{"run_id":"a"}\n{"run')
+    assert main(["config", "check", "--config", str(path)]) == 0
+    verdicts.write_bytes(b"SQLite format 3\0")
+    capsys.readouterr()
+    assert main(["config", "check", "--config", str(path)]) == 2
+    assert f"sinks.json_lines: {verdicts} holds something else than verdicts" in capsys.readouterr().err
+    assert verdicts.read_bytes() == b"SQLite format 3\0"
+
+
 def test_check_says_when_there_are_no_golden_dialogs(capsys: Capture) -> None:
     assert main(["config", "check"]) == 0
     assert "golden.paths names no golden dialogs" in capsys.readouterr().err

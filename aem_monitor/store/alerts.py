@@ -16,8 +16,8 @@ from sqlalchemy import Connection, Select, and_, case, delete, func, insert, sel
 from aem_monitor.errors import LeaseLostError, StoreError
 from aem_monitor.store import schema
 from aem_monitor.store.codec import dump_json
-from aem_monitor.store.outbox import ALERTING, lost, readable
-from aem_monitor.store.records import RevisionKey, StoredRun, Waiting
+from aem_monitor.store.outbox import ALERTING, oldest
+from aem_monitor.store.records import RevisionKey, Waiting
 from aem_monitor.store.transactions import Transactions
 
 _LEASE: Final = schema.alert_lease
@@ -124,22 +124,7 @@ class AlertStore(Transactions):
         """The oldest final verdicts of all replicas that the detectors have not been told."""
 
         def read(connection: Connection) -> list[Waiting]:
-            query = (
-                select(_OUTBOX)
-                .where(_OUTBOX.c.sink == ALERTING)
-                .order_by(_OUTBOX.c.stored_at, _OUTBOX.c.run_id, _OUTBOX.c.revision)
-                .limit(limit)
-            )
-            entries = [
-                (RevisionKey(row.run_id, row.dialog_version, row.revision), row.stored_at)
-                for row in connection.execute(query)
-            ]
-            found = readable(connection, [key for key, _ in entries])
-            return [
-                Waiting(key, stored_at, run if isinstance(run, StoredRun) else None, lost(run))
-                for key, stored_at in entries
-                for run in [found.get(key)]
-            ]
+            return oldest(connection, _OUTBOX.c.sink == ALERTING, limit)
 
         return self._read("look up what detectors wait for", read)
 

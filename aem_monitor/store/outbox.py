@@ -8,7 +8,7 @@ and clocks go back (microservices.io/patterns/data/transactional-outbox.html).
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, and_, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select
 
 from aem_monitor.errors import StoreError
 from aem_monitor.model.verdict import RunResult
@@ -39,22 +39,7 @@ class Outbox(Transactions):
         """The oldest verdicts that a sink has not taken yet."""
 
         def read(connection: Connection) -> list[Waiting]:
-            query = (
-                select(_TABLE)
-                .where(_TABLE.c.sink == sink, _TABLE.c.replica == self.replica)
-                .order_by(_TABLE.c.stored_at, _TABLE.c.run_id, _TABLE.c.revision)
-                .limit(limit)
-            )
-            entries = [
-                (RevisionKey(row.run_id, row.dialog_version, row.revision), row.stored_at)
-                for row in connection.execute(query)
-            ]
-            found = readable(connection, [key for key, _ in entries])
-            return [
-                Waiting(key, stored_at, run if isinstance(run, StoredRun) else None, lost(run))
-                for key, stored_at in entries
-                for run in [found.get(key)]
-            ]
+            return oldest(connection, and_(_TABLE.c.sink == sink, _TABLE.c.replica == self.replica), limit)
 
         return self._read("look up what a sink waits for", read)
 
@@ -102,7 +87,21 @@ class Outbox(Transactions):
         connection.execute(delete(_TABLE).where(of_others, _TABLE.c.stored_at < before - _ABANDONED_AFTER))
 
 
-def readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[RevisionKey, StoredRun | StoreError]:
+def oldest(connection: Connection, which: ColumnElement[bool], limit: int) -> list[Waiting]:
+    """The oldest entries that meet a condition, with their verdicts."""
+    query = select(_TABLE).where(which).order_by(_TABLE.c.stored_at, _TABLE.c.run_id, _TABLE.c.revision).limit(limit)
+    entries = [
+        (RevisionKey(row.run_id, row.dialog_version, row.revision), row.stored_at) for row in connection.execute(query)
+    ]
+    found = _readable(connection, [key for key, _ in entries])
+    return [
+        Waiting(key, stored_at, run if isinstance(run, StoredRun) else None, _lost(run))
+        for key, stored_at in entries
+        for run in [found.get(key)]
+    ]
+
+
+def _readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[RevisionKey, StoredRun | StoreError]:
     """What is stored under each key, or why it cannot be read: one damaged row must not hold up all that follow it."""
     try:
         return {**load_revisions(connection, keys)}
@@ -111,11 +110,11 @@ def readable(connection: Connection, keys: Sequence[RevisionKey]) -> dict[Revisi
             return {keys[0]: error}
         found: dict[RevisionKey, StoredRun | StoreError] = {}
         for key in keys:
-            found |= readable(connection, [key])
+            found |= _readable(connection, [key])
         return found
 
 
-def lost(run: StoredRun | StoreError | None) -> str | None:
+def _lost(run: StoredRun | StoreError | None) -> str | None:
     """Why a sink will not get what it waits for; None: it will."""
     if run is None:
         return "retention"

@@ -5,10 +5,9 @@ Not a backend: it keeps what it has accepted, and answers what it is told to, th
 """
 
 import gzip
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -18,7 +17,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
     ExportLogsServiceResponse,
 )
 
-from tests.services.process import free_port
+from tests.services.posted import PostServer
 
 PATH = "/v1/logs"
 
@@ -44,54 +43,23 @@ class Answer:
     message: str = ""
 
 
-class LogsServer:
-    """Listens on loopback; keeps its port over ``stop`` and ``start``. ``answer`` decides on each request."""
+class LogsServer(PostServer):
+    """``answer`` decides on each request."""
 
     def __init__(self) -> None:
-        self.port = free_port()
+        super().__init__()
         self.url = f"http://127.0.0.1:{self.port}{PATH}"
         self.answer: Callable[[list[Event]], Answer] = lambda events: Answer()
         self.requests: list[list[Event]] = []
         self.headers: list[dict[str, str]] = []
         self.faults: list[str] = []
-        self._server: ThreadingHTTPServer | None = None
 
     @property
     def events(self) -> list[Event]:
         """All that were accepted."""
         return [event for request in list(self.requests) for event in request]
 
-    def start(self) -> "LogsServer":
-        """Listen."""
-        receiver = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                receiver._take(self)
-
-            def log_message(self, *arguments: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        """Listen no longer. Connections that were accepted are ended with their next request, also after ``start``."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.shutdown()
-            server.server_close()
-
-    def _take(self, handler: BaseHTTPRequestHandler) -> None:
-        body = handler.rfile.read(int(handler.headers["Content-Length"]))
-        if handler.server is not self._server:
-            handler.close_connection = True
-            handler.connection.close()
-            return
+    def _posted(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         found, answer = self._judge(handler, body)
         if 200 <= answer.status < 300 and not answer.rejected:
             self.requests.append(found)

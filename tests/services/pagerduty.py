@@ -12,10 +12,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, Final
 
-from tests.services.process import free_port
+from tests.services.posted import PostServer, hang_up
 
 ALERTS: Final = "/v2/enqueue"
 CHANGES: Final = "/v2/change/enqueue"
@@ -49,14 +49,14 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class PagerDuty:
-    """Listens on loopback; keeps its port and incidents over ``stop`` and ``start``.
+class PagerDuty(PostServer):
+    """Keeps its incidents over ``stop`` and ``start``.
 
     ``answer`` is asked on each valid request (its path and its event) and may return an ``Answer`` to refuse it with.
     """
 
     def __init__(self) -> None:
-        self.port = free_port()
+        super().__init__()
         self.answer: Callable[[str, dict[str, Any]], Answer | None] = lambda path, event: None
         self.requests: list[tuple[str, int]] = []
         """Path and answered status (0: none) of each request, the refused ones too."""
@@ -70,7 +70,6 @@ class PagerDuty:
         """In the order in which they were opened."""
         self._open: dict[tuple[str, str], Incident] = {}
         self._lock = threading.Lock()
-        self._server: ThreadingHTTPServer | None = None
 
     @property
     def url(self) -> str:
@@ -87,41 +86,12 @@ class PagerDuty:
         """Incidents that were not resolved."""
         return [incident for incident in list(self.incidents) if not incident.resolved]
 
-    def start(self) -> "PagerDuty":
-        """Listen."""
-        endpoint = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                endpoint._take(self)
-
-            def log_message(self, *arguments: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def stop(self) -> None:
-        """Listen no longer. Connections that were accepted are ended with their next request, also after ``start``."""
-        server, self._server = self._server, None
-        if server is not None:
-            server.shutdown()
-            server.server_close()
-
-    def _take(self, handler: BaseHTTPRequestHandler) -> None:
-        body = handler.rfile.read(int(handler.headers["Content-Length"]))
-        if handler.server is not self._server:
-            _hang_up(handler)
-            return
+    def _posted(self, handler: BaseHTTPRequestHandler, body: bytes) -> None:
         with self._lock:
             status, headers, document = self._judge(handler.path, body)
             self.requests.append((handler.path, status))
         if not status:
-            _hang_up(handler)
+            hang_up(handler)
             return
         text = json.dumps(document).encode()
         handler.send_response(status)
@@ -174,11 +144,6 @@ class PagerDuty:
             case "resolve" if incident is not None:
                 incident.resolved = True
                 del self._open[key]
-
-
-def _hang_up(handler: BaseHTTPRequestHandler) -> None:
-    handler.close_connection = True
-    handler.connection.close()
 
 
 def faults_of_alert(event: Any) -> list[str]:

@@ -71,7 +71,7 @@ class Settings:
     """
 
     false_pages: float = 1.5
-    release_alpha: float = 0.01
+    release_alpha: float = 0.005
     cool_down: float = 1800.0
     least_baseline: int = 200
 

@@ -104,15 +104,6 @@ class Detectors:
         """The incidents that are open."""
         return {one.signature: one.finding for release in self._releases() for one in release.incidents}
 
-    def close(self, signature: Signature) -> bool:
-        """Somebody says that an incident is over; whether there was one."""
-        for release in self._releases():
-            for incident in release.incidents:
-                if incident.signature == signature:
-                    _end(release, incident)
-                    return True
-        return False
-
     def observe(self, run: Observed) -> list[Event]:
         """Take one run. What it shows, at most a few events."""
         agent = self._agent(run)
@@ -173,7 +164,10 @@ class Detectors:
         """What has become more frequent within the release: root causes first, since they explain failing runs."""
         busy = {name for one in release.incidents for name in one.covers}
         runs = agent.volume.in_thirty_days(run.at) * max(1, len(self._remembered.agents))
-        names = sorted({*release.baselines, *seen.names}, key=lambda name: (name == FAILING, bool(cause_of(name).tool)))
+        # By name within each kind: a set has another order in each process.
+        names = sorted(
+            {*release.baselines, *seen.names}, key=lambda name: (name == FAILING, bool(cause_of(name).tool), name)
+        )
         by_tool = sum(bool(cause_of(name).tool) for name in names)
         for name in names:
             baseline, failed = release.baselines.get(name), seen.failed(name)

@@ -40,10 +40,6 @@ class ChangeDetector:
         """The shift that explains best what was seen."""
         return float(SHIFTS[int(np.argmax(self._logs + np.log(WEIGHTS)))])
 
-    def restart(self) -> None:
-        """Forget what was seen."""
-        self._logs = np.full(len(SHIFTS), -math.inf)
-
     def state(self) -> list[float]:
         """What it knows, for ``__init__``. Finite numbers, empty when nothing was seen."""
         return [float(one) for one in self._logs] if np.isfinite(self._logs).all() else []

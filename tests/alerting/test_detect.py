@@ -198,12 +198,13 @@ def test_a_state_of_another_version_is_refused() -> None:
         Detectors(Settings(), b"{")
 
 
-def test_people_may_close_an_incident(agent: Agent) -> None:
-    agent.play(150, 0.4, [WRONG_ORDER])
-    signature = next(iter(agent.detectors.open))
-    assert agent.detectors.close(signature)
-    assert not agent.detectors.open
-    assert not agent.detectors.close(signature)
+def test_what_is_found_at_once_is_told_in_the_same_order_by_every_process(agent: Agent) -> None:
+    both = frozenset({Cause("missing_parameters", "orders"), Cause("extra_parameters", "orders")})
+    events: list[Event] = []
+    while not events:
+        agent.at += 36
+        events = agent.detectors.observe(Observed("shop", "1", "m", "d0", agent.at, None, both))
+    assert [one.reason for one in _opened(events)] == ["extra_parameters", "missing_parameters"]
 
 
 def test_less_error_borne_waits_for_more() -> None:

@@ -301,7 +301,7 @@ class Daemon:
                 found.append(held_up)
             if source.up:
                 self._was_up.add(source.name)
-            elif source.name not in self._was_up:
+            elif source.name not in self._was_up and held_up is None:
                 where = f" from {source.servers}" if isinstance(source, KafkaSource) else ""
                 found.append(f"source {source.name} has not been able to receive yet{where}")
         if self._stopping.is_set():

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from aem_monitor.sinks.line import BEGINNING
 from aem_monitor.sinks.schema import line_schema
 from tests.daemon.running import PROFIT, Running, eventually
 
@@ -89,7 +90,7 @@ def test_what_rescore_says_beside_the_daemon_is_a_further_line(tmp_path: Path) -
 
 def test_on_a_full_disk_verdicts_wait_and_the_daemon_goes_on(tmp_path: Path) -> None:
     """A limit on file sizes: the file of the sink has reached it, those of the store and the journal have not."""
-    (tmp_path / "verdicts.jsonl").write_text(json.dumps({"stored_at": 4e9, "filler": "x" * 2_000_000}) + "\n")
+    (tmp_path / "verdicts.jsonl").write_bytes(BEGINNING + json.dumps("x" * 2_000_000).encode() + b',"stored_at":4e9}\n')
     daemon = Running(tmp_path, sinks=SINKS)
     try:
         daemon.start()

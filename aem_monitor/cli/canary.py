@@ -19,7 +19,7 @@ from aem_monitor.cli.progress import status_line
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
 from aem_monitor.config.units import parse_duration
-from aem_monitor.errors import StoreError, UsageError
+from aem_monitor.errors import UsageError
 
 EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
 
@@ -145,12 +145,8 @@ def _releases(arguments: Namespace, names: tuple[str, str]) -> tuple[Release, Re
     if arguments.verdicts:
         found = releases_of_lines(_lines(arguments.verdicts), arguments.agent, names)
         return found[names[0]], found[names[1]]
-    try:
-        with open_store(configuration(arguments)) as store:
-            return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
-    except StoreError as error:
-        # Its usual exit code, 1, is that of a regression here: a database that is away must roll nothing back.
-        raise UsageError(str(error)) from error
+    with open_store(configuration(arguments)) as store:
+        return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
 
 
 def _lines(paths: list[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:

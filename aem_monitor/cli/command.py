@@ -10,6 +10,10 @@ Handler: TypeAlias = Callable[[Namespace], int]
 """Carries a command out and returns its exit code; faults are raised as ``AemMonitorError``."""
 
 
+FAILED = 1
+"""Exit code of what failed while running."""
+
+
 class CommandModule(Protocol):
     """The module of a command."""
 
@@ -19,11 +23,15 @@ class CommandModule(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command by name. Its module is imported only when the command is used: ``--help`` stays quick."""
+    """A command by name. Its module is imported only when the command is used: ``--help`` stays quick.
+
+    ``failed`` is the exit code when it fails while running, another than 1 where programs act on 1 as an answer.
+    """
 
     name: str
     summary: str
     module: str
+    failed: int = FAILED
 
     def load(self) -> CommandModule:
         """Import the module."""
@@ -44,7 +52,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("rescore", "judge stored conversations by other versions of their dialogs", "aem_monitor.cli.rescore"),
     Command("review", "decide what scoring was not sure of, and make cases of the answers", "aem_monitor.cli.review"),
     Command("alerts", "list incidents of built-in alerting, and try its receivers", "aem_monitor.cli.alerts"),
-    Command("canary", "say whether a new release is worse: go, stop or wait", "aem_monitor.cli.canary"),
+    Command("canary", "say whether a new release is worse: go, stop or wait", "aem_monitor.cli.canary", failed=2),
     Command("compare", "compare values and replies, JSON lines in and out", "aem_monitor.cli.compare"),
 )
 """All commands, in the order in which `--help` lists them."""

@@ -1,43 +1,45 @@
 """Entry point: ``aem-monitor COMMAND``.
 
-Standard output carries data only, everything else goes to standard error. Exit codes: 0 done, 1 failed while running,
-2 usage or input error, 130 interrupted, 141 the reader of standard output has gone.
+Standard output carries data only, everything else goes to standard error. Exit codes: 0 done, 1 failed while running
+(2 where 1 is an answer, see ``Command.failed``), 2 usage or input error, 130 interrupted, 141 the reader of standard
+output has gone.
 """
 
 import argparse
 import errno
+import logging
 import os
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import TextIO
 
 from aem_monitor import __version__
-from aem_monitor.cli.command import COMMANDS, Command, Handler
+from aem_monitor.cli.command import COMMANDS, FAILED, Command, Handler
 from aem_monitor.cli.controls import visible
 from aem_monitor.cli.logs import LEVELS, start_logging
 from aem_monitor.errors import AemMonitorError, ConfigError, DecodeError, DocumentError, GoldenError, UsageError
 
-DONE = 0
-FAILED = 1
 UNUSABLE = 2
 INTERRUPTED = 130
 READER_GONE = 141
 
+_log = logging.getLogger(__name__)
+
 _PLACED = re.compile(r"[^:\s][^:]*:\d+: ")
-_WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
+_WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EBADF})
 _INPUT_ERRORS = (UsageError, ConfigError, GoldenError, DocumentError, DecodeError)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Carry out one command line and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        _utf8(stream)
+    _open_streams()
+    chosen = _chosen(words)
+    failed = FAILED if chosen is None else chosen.failed
     try:
-        return _carried_out(words)
+        return _carried_out(words, chosen)
     except BrokenPipeError:
         return _without_output(READER_GONE)
     except KeyboardInterrupt:
@@ -46,18 +48,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Faults that begin with their place are printed as they are, for editors: FILE:LINE: MESSAGE.
         message = visible(str(error))
         placed = _PLACED.match(message) or "\n" in message
-        print(message if placed else f"aem-monitor: {message}", file=sys.stderr)
-        return UNUSABLE if isinstance(error, _INPUT_ERRORS) else FAILED
-    except OSError as error:
-        if error.filename is not None or error.errno not in _WRITE_ERRORS:
+        _say(message if placed else f"aem-monitor: {message}")
+        return UNUSABLE if isinstance(error, _INPUT_ERRORS) else failed
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None and error.errno in _WRITE_ERRORS:
+            _say(f"aem-monitor: standard output: {error.strerror}")
+            return _without_output(failed)
+        if failed == FAILED:
             raise
-        print(f"aem-monitor: standard output: {error.strerror}", file=sys.stderr)
-        return _without_output(FAILED)
+        # Python would end with 1, which is an answer of this command.
+        _say(visible(f"aem-monitor: a defect: {type(error).__name__}: {error}; --log-level debug tells where"))
+        _log.debug("the defect", exc_info=error)
+        return failed
 
 
-def _carried_out(words: Sequence[str]) -> int:
+def _carried_out(words: Sequence[str], chosen: Command | None) -> int:
     try:
-        arguments = build_parser(_chosen(words)).parse_args(words)
+        arguments = build_parser(chosen).parse_args(words)
     except SystemExit as stop:
         sys.stdout.flush()
         return stop.code if isinstance(stop.code, int) else UNUSABLE
@@ -98,10 +105,21 @@ def _sentence(summary: str) -> str:
     return f"{summary[0].upper()}{summary[1:]}."
 
 
-def _utf8(stream: TextIO) -> None:
-    """JSON is UTF-8 whatever the locale says."""
-    if isinstance(stream, TextIOWrapper):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+def _open_streams() -> None:
+    """JSON is UTF-8 whatever the locale says. Of streams that were closed (``>&-``) standard output cannot be written,
+    standard error is for nobody, and their numbers are not free for the database that is opened next."""
+    for name, mode, access in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, access), mode, encoding="utf-8", closefd=False))
+        elif name != "stdin" and isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _say(message: str) -> None:
+    """What nobody can be told any more must not change the exit code."""
+    with suppress(OSError):
+        print(message, file=sys.stderr)
 
 
 def _without_output(code: int) -> int:

@@ -22,6 +22,7 @@ from aem_monitor.errors import (
     StoreError,
     UsageError,
 )
+from tests.cli.test_canary import verdicts
 
 Capture = pytest.CaptureFixture[str]
 
@@ -117,6 +118,30 @@ def test_a_defect_is_not_hidden(probe: ModuleType) -> None:
         main(["probe"])
 
 
+@pytest.fixture
+def gate(probe: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The command ``probe``, whose 1 is an answer."""
+    command = Command("probe", "try", "tests.cli.probe_command", failed=2)
+    monkeypatch.setattr(entry, "COMMANDS", (*COMMANDS, command))
+    return probe
+
+
+def test_no_failure_ends_with_what_is_an_answer_of_the_command(gate: ModuleType, capsys: Capture) -> None:
+    for error in (StoreError("disk full"), ZeroDivisionError("\x1b by zero"), RecursionError(), MemoryError()):
+        gate.__dict__["act"] = raising(error)
+        assert main(["probe"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "aem-monitor: disk full"
+    assert said[1] == "aem-monitor: a defect: ZeroDivisionError: \\x1b by zero; --log-level debug tells where"
+    assert len(said) == 4
+
+
+def test_a_defect_tells_where_it_is_when_asked(gate: ModuleType, capsys: Capture) -> None:
+    gate.__dict__["act"] = raising(ZeroDivisionError())
+    assert main(["--log-level", "debug", "probe"]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
 def test_the_exit_code_of_a_command_is_kept(probe: ModuleType) -> None:
     probe.__dict__["act"] = lambda _: 3
     assert main(["probe"]) == 3
@@ -182,6 +207,29 @@ def test_a_full_disk_under_standard_output_is_one_line(words: list[str]) -> None
             [sys.executable, "-m", "aem_monitor", *words], stdout=full, stderr=subprocess.PIPE, timeout=60
         )
     assert (done.returncode, done.stderr.decode()) == (1, "aem-monitor: standard output: No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    ("shell", "code", "said"),
+    [
+        (">/dev/null", 1, ""),
+        (">/dev/full", 2, "aem-monitor: standard output: No space left on device\n"),
+        (">&-", 2, "aem-monitor: standard output: Bad file descriptor\n"),
+        ("| true", 141, ""),
+        (">/dev/null <&- 2>&-", 1, ""),
+        ("--margin 2 2>&-", 2, ""),
+        ("--margin 2 2>/dev/full", 2, ""),
+    ],
+)
+def test_the_gate_ends_with_1_only_with_a_regression_that_was_told(
+    shell: str, code: int, said: str, tmp_path: Path
+) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 20, "2": "x" * 20})
+    check = f"{sys.executable} -m aem_monitor canary check --baseline 1 --candidate 2 --verdicts {path}"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {check} {shell}"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr.decode()) == (code, said)
 
 
 def test_an_interrupt_while_a_command_is_loaded_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from aem_monitor.metrics.catalogue import CATALOGUE, Kind
-from tests.alerts.promtool import ALERTS, RECORDING, RULE_FILES, load_yaml, run_tests
+from tests.alerts.promtool import ALERTS, RECORDING, RULE_FILES, load_yaml, rules_for, run_tests, shipped
 from tests.alerts.test_quality_alerts import NORMAL, SPIKE
 from tests.alerts.traffic import play
 
@@ -137,6 +137,14 @@ def test_every_alert_is_tested() -> None:
     assert [name for name in ALERTING if f'"{name}"' not in tests] == []
 
 
+def test_an_alert_is_tested_with_all_rules_that_it_reads() -> None:
+    for name, alert in ALERTING.items():
+        kept = [rule for group in rules_for(name) for rule in group["rules"]]
+        assert alert in kept
+        recorded = {rule["record"] for rule in kept if "record" in rule}
+        assert recorded == {one for rule in kept for one in re.split(r"[^\w:]+", rule["expr"]) if one in RECORDED}
+
+
 def test_the_page_of_a_spike_tells_what_and_how_much(promtool: Path, tmp_path: Path) -> None:
     alert = ALERTING["AemRootCauseSpike"]
     links = {
@@ -164,7 +172,7 @@ def test_the_page_of_a_spike_tells_what_and_how_much(promtool: Path, tmp_path: P
         "input_series": exposed,
         "alert_rule_test": [{"eval_time": "50h", "alertname": "AemRootCauseSpike", "exp_alerts": [expected]}],
     }
-    run_tests(promtool, tmp_path, group)
+    run_tests(promtool, tmp_path, group, shipped())
 
 
 def test_recording_and_alerting_rules_are_apart() -> None:

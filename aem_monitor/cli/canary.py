@@ -13,6 +13,7 @@ from aem_monitor.canary.gate import Rules, State
 from aem_monitor.canary.picture import svg
 from aem_monitor.canary.played import Release, releases_of_lines
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
+from aem_monitor.cli import canaryrun
 from aem_monitor.cli.canarywatch import follow, store_look
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.cli.progress import status_line
@@ -59,6 +60,14 @@ def configure(parser: ArgumentParser) -> None:
     watch.add_argument("--deadline", type=_duration, default=1800.0, metavar="TIME", help="from now (default: 30m)")
     watch.add_argument("--every", type=_duration, default=10.0, metavar="TIME", help="between looks (default: 10s)")
     watch.set_defaults(handler=_watch)
+    played = actions.add_parser(
+        "run",
+        help="play golden dialogs against an agent as its user",
+        description="Says what the user says in golden dialogs to an agent, and tells the monitor which dialog it is. "
+        "The agent's own telemetry tells the rest, and the monitor judges. Exits with 0 when all was played, 3 when "
+        "the error budget or the deadline ended it.",
+    )
+    canaryrun.configure(played)
 
 
 def _add_question(parser: ArgumentParser) -> None:

@@ -1,0 +1,152 @@
+"""``aem-monitor canary run``: play golden dialogs against an agent as its user."""
+
+import logging
+import os
+import signal
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from aem_monitor.cli.output import write_json
+from aem_monitor.cli.progress import progress_bar
+from aem_monitor.cli.tables import Column, print_table
+from aem_monitor.errors import UsageError
+from aem_monitor.golden.load import load_dialogs
+from aem_monitor.player.exporter import Exporter
+from aem_monitor.player.faults import ExchangeError, Outcome
+from aem_monitor.player.plan import Plan, read_plan
+from aem_monitor.player.player import Player
+from aem_monitor.player.record import Ended, Record
+from aem_monitor.player.report import COLUMNS, result_object, rows
+from aem_monitor.player.script import Script, scripts_of
+
+_log: Final = logging.getLogger(__name__)
+
+PLAYED: Final = 0
+NOT_ALL_PLAYED: Final = 3
+INTERRUPTED: Final = 130
+
+_CHANGES: Final = {
+    "url": ("agent", "url"),
+    "otlp": ("otlp", "endpoint"),
+    "reset_url": ("reset", "url"),
+    "repeats": ("play", "repeats"),
+    "concurrency": ("play", "concurrency"),
+    "rate": ("play", "rate"),
+    "deadline": ("play", "deadline"),
+    "error_budget": ("play", "error_budget"),
+}
+"""Arguments that go before a key of the file."""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="what to play against which agent (YAML)")
+    parser.add_argument("--dialog", metavar="NAME", action="append", default=[], help="play this dialog; repeatable")
+    parser.add_argument(
+        "--tag", action="append", default=[], help="play the dialogs with a turn of this tag; repeatable"
+    )
+    parser.add_argument("--url", help="of the agent (agent.url)")
+    parser.add_argument("--otlp", metavar="URL", help="where the player's spans go (otlp.endpoint)")
+    parser.add_argument("--reset-url", metavar="URL", help="called before each play (reset.url)")
+    parser.add_argument("--repeats", type=int, metavar="N", help="plays of each dialog (play.repeats)")
+    parser.add_argument("--concurrency", type=int, metavar="N", help="plays at a time (play.concurrency)")
+    parser.add_argument("--rate", type=float, metavar="N", help="most plays that begin in a minute (play.rate)")
+    parser.add_argument("--deadline", metavar="TIME", help="no exchange begins later than this (play.deadline)")
+    parser.add_argument("--error-budget", type=float, metavar="SHARE", help="of exchanges that may fail, from 0 to 1")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
+    parser.set_defaults(handler=run)
+
+
+def run(arguments: Namespace) -> int:
+    """Carry the command out."""
+    plan = read_plan(arguments.file, _changes(arguments), dict(os.environ))
+    scripts, not_played = scripts_of(load_dialogs(plan.dialogs), arguments.dialog, arguments.tag)
+    for one in not_played:
+        _log.warning("%s is not played: %s", one.dialog, one.why)
+    if not scripts:
+        raise UsageError("none of the chosen dialogs can be played: what the user says must stand in them")
+    _check_monitor(plan)
+    _say_what_it_does(plan, scripts)
+    player = Player(plan, scripts, not_played)
+    with _interrupts(player.stop) as hurry, progress_bar("playing", least=2, unit="plays") as report:
+        record = player.run(report, hurry)
+    _tell(record, arguments.format)
+    return _code(record)
+
+
+def _changes(arguments: Namespace) -> dict[Sequence[str], Any]:
+    given = {name: getattr(arguments, name) for name in _CHANGES}
+    return {_CHANGES[name]: value for name, value in given.items() if value is not None}
+
+
+def _check_monitor(plan: Plan) -> None:
+    """Before the agent does anything: what nobody sees need not be played."""
+    try:
+        Exporter(plan.otlp).check()
+    except ExchangeError as error:
+        raise UsageError(f"otlp.endpoint: nothing is played, since no spans can be sent: {error}") from error
+
+
+def _say_what_it_does(plan: Plan, scripts: Sequence[Script]) -> None:
+    effects = sorted({effect for script in scripts for effect in script.effects})
+    if effects and plan.reset is None:
+        _log.warning(
+            "The agent really does what it is asked for, so its state should be disposable: nothing is put back before "
+            "a play (reset). The dialogs ask for %s",
+            ", ".join(effects),
+        )
+
+
+@contextmanager
+def _interrupts(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """SIGINT and SIGTERM let exchanges under way end; a second one does not wait for them. Yields whether that came."""
+    count = 0
+
+    def interrupted(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal count
+        count += 1
+        stop()
+        if count == 1:
+            print("Ending after the exchanges under way; once more to end at once", file=sys.stderr)
+
+    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: count > 1
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tell(record: Record, form: str) -> None:
+    if form == "json":
+        write_json(result_object(record))
+    else:
+        columns = [Column(heading, "left" if heading == "dialog" else "right") for heading in COLUMNS]
+        print_table(columns, rows(record), sys.stdout)
+        failed = [
+            (one.value, count) for one, count in record.outcomes().items() if count and one is not Outcome.ANSWERED
+        ]
+        if failed:
+            print_table(("failed", Column("exchanges", "right")), failed, sys.stdout)
+    if record.undelivered:
+        _log.warning("The monitor does not know of %d exchanges: their spans were not delivered", record.undelivered)
+    if record.ended is not Ended.PLAYED:
+        _log.warning("%s: %d of %d plays began", _WHY[record.ended], len(record.plays), record.planned)
+
+
+_WHY: Final = {
+    Ended.ERROR_BUDGET: "Ended, the error budget is used up",
+    Ended.DEADLINE: "Ended by the deadline",
+    Ended.INTERRUPTED: "Interrupted",
+}
+
+
+def _code(record: Record) -> int:
+    if record.ended is Ended.INTERRUPTED:
+        return INTERRUPTED
+    return PLAYED if record.ended is Ended.PLAYED else NOT_ALL_PLAYED

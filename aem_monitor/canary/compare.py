@@ -19,7 +19,10 @@ class Comparison:
 
 
 def check_names(names: tuple[str, str]) -> None:
-    """Raises ``UsageError`` when a release would be compared with itself."""
+    """Raises ``UsageError`` when a release has no name or would be compared with itself."""
+    for role, name in zip(("baseline", "candidate"), names, strict=True):
+        if not name:
+            raise UsageError(f"canary: the {role} is empty: give the name of a release")
     if names[0] == names[1]:
         raise UsageError("canary: the baseline and the candidate are the same release")
 

@@ -12,6 +12,7 @@ from aem_monitor.canary.compare import Comparison, check_names, compare
 from aem_monitor.canary.gate import Rules, State
 from aem_monitor.canary.picture import svg
 from aem_monitor.canary.played import Release, releases_of_lines
+from aem_monitor.canary.question import NUMBERS, default, rules_of
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
 from aem_monitor.cli import canaryrun
 from aem_monitor.cli.canarywatch import follow, store_look
@@ -75,12 +76,11 @@ def _add_question(parser: ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="RELEASE", required=True, help="the release that is known")
     parser.add_argument("--candidate", metavar="RELEASE", required=True, help="the release that is new")
     parser.add_argument("--agent", help="needed where several agents have runs of these releases")
-    parser.add_argument("--margin", type=float, default=0.0, help="worse is a loss of more than this (default: 0)")
-    parser.add_argument("--tolerance", type=float, default=0.1, help="good is a loss of less than this (default: 0.1)")
-    parser.add_argument("--alpha", type=float, default=0.02, help="probability of a wrong answer (default: 0.02)")
+    for name, meaning in NUMBERS.items():
+        usual = default(name)
+        parser.add_argument(f"--{name}", type=float, default=usual, help=f"{meaning} (default: {usual:g})")
     parser.add_argument(
         "--cost",
-        type=_cost,
         action="append",
         default=[],
         metavar="REASON=COST",
@@ -90,14 +90,6 @@ def _add_question(parser: ArgumentParser) -> None:
         "--critical", action="append", default=[], metavar="DIALOG", help="a dialog that gates by itself"
     )
     parser.add_argument("--format", choices=("table", "json", "markdown", "svg"), default="table")
-
-
-def _cost(text: str) -> tuple[str, float]:
-    reason, _, cost = text.partition("=")
-    try:
-        return reason, float(cost)
-    except ValueError:
-        raise ArgumentTypeError(f"{text}: give REASON=COST, for example incomplete_response=0.3") from None
 
 
 def _duration(text: str) -> float:
@@ -126,13 +118,8 @@ def _watch(arguments: Namespace) -> int:
 def _question(arguments: Namespace) -> tuple[tuple[str, str], Rules]:
     names = (arguments.baseline, arguments.candidate)
     check_names(names)
-    return names, Rules(
-        margin=arguments.margin,
-        tolerance=arguments.tolerance,
-        alpha=arguments.alpha,
-        costs=dict(arguments.cost),
-        critical=frozenset(arguments.critical),
-    )
+    numbers = {name: getattr(arguments, name) for name in NUMBERS}
+    return names, rules_of(numbers, arguments.cost, arguments.critical)
 
 
 def _told(found: Comparison, form: str) -> int:

@@ -53,13 +53,13 @@ def run_filter(parameters: QueryParams) -> RunFilter:
     )
 
 
-def each_once(parameters: QueryParams, known: frozenset[str]) -> None:
-    """Raises ``QueryError`` when a parameter is not among those known, or repeated."""
+def each_once(parameters: QueryParams, known: frozenset[str], several: frozenset[str] = frozenset()) -> None:
+    """Raises ``QueryError`` when a parameter is not among those known, or repeated; those of ``several`` may be."""
     names = [name for name, _ in parameters.multi_items()]
     for name in names:
         if name not in known:
             raise QueryError(f"unknown parameter {name[:50]!r}; known are {', '.join(sorted(known))}")
-        if names.count(name) > 1:
+        if name not in several and names.count(name) > 1:
             raise QueryError(f"{name} is given more than once")
 
 

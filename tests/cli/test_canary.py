@@ -127,6 +127,25 @@ def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
     assert check(path, "--agent", "bank") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--cost", "tool_mismatch"], "'tool_mismatch' is not REASON=COST"),
+        (["--cost", "tool_mismach=0.3"], "'tool_mismach' is no reason of a root cause; these are inconsistent_resp"),
+        (["--cost", "tool_mismatch=nan"], "the cost of tool_mismatch is nan: give 0 to 1"),
+        (["--cost", "tool_mismatch=0", "--cost", "tool_mismatch=1"], "tool_mismatch is given more than once"),
+        (["--critical", ""], "critical: give the name of a dialog"),
+        (["--margin", "nan"], "margin is nan"),
+        (["--baseline", ""], "the baseline is empty"),
+    ],
+)
+def test_rules_that_cannot_be_used_are_refused(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", {"1": ".", "2": "."}), *words) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_release_is_not_compared_with_itself(tmp_path: Path) -> None:
     path = verdicts(tmp_path / "v.jsonl", {"1": "."})
     assert main(["canary", "check", "--baseline", "1", "--candidate", "1", "--verdicts", str(path)]) == 2

@@ -1,5 +1,7 @@
 """What a command is, and the table of all of them."""
 
+import gc
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +37,22 @@ class Command:
 
     def load(self) -> CommandModule:
         """Import the module."""
-        return cast("CommandModule", import_module(self.module))
+        if self.module not in sys.modules:
+            _import_for_good(self.module)
+        return cast("CommandModule", sys.modules[self.module])
+
+
+def _import_for_good(module: str) -> None:
+    """Import a module without searching what it makes for garbage: there is none, and it stays until the process ends.
+
+    With all packages of ``run`` that is a quarter of the processor time of a start and an end.
+    """
+    gc.disable()
+    try:
+        import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 COMMANDS: tuple[Command, ...] = (

@@ -57,6 +57,16 @@ def test_the_version_is_data(capsys: Capture) -> None:
     assert capsys.readouterr().out == f"aem-monitor {__version__}\n"
 
 
+def test_imports_of_a_command_are_kept_from_the_garbage_collector_and_nothing_else_is() -> None:
+    program = (
+        "import gc; from aem_monitor.cli.command import Command; Command('probe', 'try', 'json.tool').load(); "
+        "print(gc.isenabled(), gc.get_freeze_count() > 0); frozen = gc.get_freeze_count(); "
+        "Command('probe', 'try', 'json.tool').load(); print(gc.get_freeze_count() == frozen)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "True True\nTrue\n", ran.stderr
+
+
 def test_what_an_error_quotes_does_not_steer_the_terminal(probe: ModuleType, capsys: Capture) -> None:
     probe.__dict__["act"] = raising(UsageError("golden.yaml:3: \x1b[2J\u202e\nsecond line"))
     assert main(["probe"]) == 2

@@ -7,11 +7,12 @@ _Z: Final = 1.959963984540054
 """Two-sided 95 % of the normal distribution; the dashboards use the same."""
 
 
-def wilson(passed: int, total: int) -> tuple[float, float]:
+def wilson(passed: float, total: int) -> tuple[float, float]:
     """The 95 % score interval of ``passed`` in ``total``; (0, 1) where nothing was observed.
 
     Source: Wilson (1927), JASA 22, as in Newcombe (1998), Statistics in Medicine 17:857, method 3. Unlike the plain
-    interval it is right for few observations and for shares near 0 and 1.
+    interval it is right for few observations and for shares near 0 and 1. Where each observation is a share from 0 to 1
+    and ``passed`` their sum, it is wide enough: they vary less than passes of the same mean.
     """
     if total == 0:
         return 0.0, 1.0

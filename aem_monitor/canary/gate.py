@@ -5,13 +5,27 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
-from aem_monitor.canary.fixed import one_look
-from aem_monitor.canary.pairs import Pair, Paired, clustered
+from aem_monitor.canary.endpoints import (
+    Difference,
+    Endpoint,
+    Finding,
+    Losses,
+    difference,
+    evidence_of_either,
+    find_at_any_look,
+    find_at_one_look,
+    largest,
+    losses,
+)
+from aem_monitor.canary.fixed import exact_p_of_either
+from aem_monitor.canary.pairs import Pair, Paired, Part, clustered
 from aem_monitor.errors import UsageError
-from aem_monitor.sequential.betting import interval, log_evidence_above, more_needed
+from aem_monitor.model.verdict import SubMetric
+from aem_monitor.sequential.betting import log_evidence_above, more_needed
 from aem_monitor.sequential.shifts import Floats
 
 
@@ -28,8 +42,9 @@ class Rules:
     """When the candidate is worse, and when it is good enough.
 
     ``margin``: the candidate is worse when it loses more than this. ``tolerance``: it passes when it loses less than
-    this. Both in loss a run: without ``costs``, the share of runs that fail. ``costs`` are of the reason of a run's
-    first root, from 0 to 1; a reason without one costs 1. ``alpha`` bounds the probability of a false regression, and
+    this. Both in loss a run, by runs and by turns (``endpoints.py``): without ``costs``, the share of runs that fail
+    and that of a run's turns that are wrong. ``costs`` are of the reason of a run's first root, from 0 to 1; a reason
+    without one costs 1. ``alpha`` bounds the probability of a false regression, and
     that of a false pass, however often one looks. ``critical`` dialogs gate each for itself. ``latency`` is how much
     slower a run may be than its partner before it counts as slower, as a share.
 
@@ -59,15 +74,6 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """Candidate less baseline, so that more is worse, with what is not refuted at any look."""
-
-    mean: float | None
-    lower: float
-    upper: float
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """What is not as it was: a part of the root causes, ``latency``, or a ``dialog``."""
 
@@ -79,23 +85,38 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """Of the runs, how many have a root cause in a sub-metric, on either release, and the difference."""
+
+    submetric: SubMetric
+    baseline: float | None
+    candidate: float | None
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The state and what it rests on. Evidence is a natural logarithm, and the largest at any look so far.
 
-    ``more`` is how many more pairs are predicted to be needed, if those to come are as those seen; None where what was
-    seen leads to no verdict, 0 where there is one. ``changes`` are those found at a false discovery rate of ``alpha``;
-    ``gained`` and ``lost`` are all dialogs that differ at all, by how much.
+    ``found`` is what each endpoint says, ``decided_by`` which of them led to the state: none where critical dialogs
+    did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how many
+    more pairs are predicted to be needed, if those to come are as those seen; None where what was seen leads to no
+    verdict, 0 where there is one. ``changes`` are those found at a false discovery rate of ``alpha``; ``gained`` and
+    ``lost`` are all dialogs whose runs differ at all, by how much.
     """
 
     state: State
     pairs: int
     independent: int
-    difference: Difference
+    found: Mapping[Endpoint, Finding]
+    decided_by: Sequence[Endpoint]
     log_regression: float
     log_pass: float
     log_threshold: float
+    one_look: bool
     more: int | None
     critical: Sequence[str]
+    submetrics: Sequence[Share]
     changes: Sequence[Change]
     gained: Mapping[str, float]
     lost: Mapping[str, float]
@@ -104,110 +125,139 @@ class Result:
 def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
     """What the pairs say.
 
-    A regression is evidence that the mean loss of the played dialogs rose by more than the margin; a pass is evidence
-    that it rose by less than the tolerance. Both are bets (``sequential/betting.py``): right at every look if dialogs
-    come in any order and the candidate is worse on none, or if they come by chance and it is not worse on average.
+    A regression is evidence that the mean loss of the played dialogs rose by more than the margin, in runs or in turns;
+    a pass is evidence that it rose by less than the tolerance in both. All are bets (``sequential/betting.py``): right
+    at every look if dialogs come in any order and the candidate is worse on none, or if they come by chance and it is
+    not worse on average.
 
     Half of ``alpha`` goes to all dialogs together, half to the critical ones in equal shares (Bonferroni); all of it to
     the first where no dialog is critical. With ``fixed``, exact tests for one look take the place of the bets.
     """
-    values, clusters = _losses(paired.pairs, rules), paired.clusters
-    losses = clustered(values, clusters)
+    values = losses(paired.pairs, rules.costs)
+    clusters = {name: clustered(own, paired.clusters) for name, own in values.items()}
     alpha = rules.alpha / 2 if rules.critical else rules.alpha
-    worse = _largest(losses, rules.margin)
-    better = _largest(-losses, -rules.tolerance)
-    seen = _difference(losses, rules.alpha)
-    if fixed:
-        found = one_look(losses, rules.margin, rules.tolerance, rules.alpha)
-        worse, better = -math.log(found.regression), -math.log(found.noninferiority)
-        seen = Difference(seen.mean, found.lower, found.upper)
-    critical = _critical(paired, values, rules)
     threshold = -math.log(alpha)
-    if worse >= threshold or critical:
+    find = find_at_one_look if fixed else find_at_any_look
+    found = find(clusters, rules.margin, rules.tolerance, rules.alpha)
+    critical = _critical(paired, values, rules, fixed)
+    decided_by: list[Endpoint] = []
+    if found.log_regression >= threshold or critical:
         state = State.REGRESSION
+        if found.log_regression >= threshold:
+            decided_by = _deciding(found.of, threshold)
+    elif found.log_pass >= threshold:
+        state, decided_by = State.PASS, list(Endpoint)
     else:
-        state = State.PASS if better >= threshold else State.NOT_ENOUGH_EVIDENCE
-    gained, lost = _flips(paired.pairs, values)
+        state = State.NOT_ENOUGH_EVIDENCE
+    gained, lost = _flips(paired.pairs, values[Endpoint.RUNS])
     return Result(
         state=state,
         pairs=len(paired.pairs),
-        independent=len(losses),
-        difference=seen,
-        log_regression=worse,
-        log_pass=better,
+        independent=len(clusters[Endpoint.RUNS]),
+        found=found.of,
+        decided_by=decided_by,
+        log_regression=found.log_regression,
+        log_pass=found.log_pass,
         log_threshold=threshold,
-        more=0 if state is not State.NOT_ENOUGH_EVIDENCE else _needed(losses, rules, threshold),
+        one_look=fixed,
+        more=0 if state is not State.NOT_ENOUGH_EVIDENCE else _needed(clusters, rules, threshold),
         critical=critical,
-        changes=_changes(paired, values, rules),
+        submetrics=_submetrics(paired, rules.alpha),
+        changes=_changes(paired, values[Endpoint.RUNS], rules),
         gained=gained,
         lost=lost,
     )
 
 
-def _losses(pairs: Sequence[Pair], rules: Rules) -> Floats:
-    def loss(passed: bool, reason: str | None) -> float:
-        return 0.0 if passed else rules.costs.get(reason or "", 1.0)
-
-    return np.array(
-        [
-            loss(one.candidate.passed, one.candidate.reason) - loss(one.baseline.passed, one.baseline.reason)
-            for one in pairs
-        ],
-        dtype=np.float64,
-    )
+def _deciding(found: Mapping[Endpoint, Finding], threshold: float) -> list[Endpoint]:
+    """Those that are evidence enough alone; else the one that is most of it."""
+    alone = [name for name, one in found.items() if one.log_regression >= threshold]
+    return alone or [max(found, key=lambda name: found[name].log_regression)]
 
 
-def _largest(values: Floats, mean: float) -> float:
-    """Evidence counts once it was there: the bound holds for its largest value."""
-    return float(log_evidence_above(values, mean).max(initial=0.0))
-
-
-def _difference(values: Floats, alpha: float) -> Difference:
-    lower, upper = interval(values, alpha)
-    return Difference(float(values.mean()) if len(values) else None, lower, upper)
-
-
-def _needed(losses: Floats, rules: Rules, threshold: float) -> int | None:
-    found = [
-        more
-        for values, mean in ((losses, rules.margin), (-losses, -rules.tolerance))
-        if (more := more_needed(values, mean, threshold)) is not None
-    ]
+def _needed(values: Losses, rules: Rules, threshold: float) -> int | None:
+    """The fewer of what a regression by one endpoint needs, the other adding nothing, and of what a pass by both."""
+    worse = [more_needed(one, rules.margin, threshold + math.log(len(values))) for one in values.values()]
+    good = [more_needed(-one, -rules.tolerance, threshold) for one in values.values()]
+    found = [one for one in worse if one is not None]
+    passes = [one for one in good if one is not None]
+    if len(passes) == len(good):
+        found.append(max(passes))
     return max(1, min(found)) if found else None
 
 
-def _critical(paired: Paired, values: Floats, rules: Rules) -> list[str]:
+def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> list[str]:
     threshold = -math.log(rules.alpha / 2 / max(1, len(rules.critical)))
-    names = np.array([one.candidate.dialog for one in paired.pairs])
-    return [
-        dialog
-        for dialog in sorted(rules.critical)
-        if _largest(clustered(values[names == dialog], paired.clusters[names == dialog]), rules.margin) >= threshold
-    ]
+    places = _places(paired.pairs)
+    worse: list[str] = []
+    for dialog in sorted(rules.critical & places.keys()):
+        of = places[dialog]
+        own = {name: clustered(one[of], paired.clusters[of]) for name, one in values.items()}
+        # A margin has no exact test; bets hold at one look as at all.
+        if fixed and rules.margin == 0.0:
+            evidence = -math.log(exact_p_of_either(list(own.values())))
+        else:
+            evidence = largest(evidence_of_either(own, rules.margin))
+        if evidence >= threshold:
+            worse.append(dialog)
+    return worse
+
+
+def _submetrics(paired: Paired, alpha: float) -> list[Share]:
+    found: list[Share] = []
+    for name in SubMetric:
+        before, now = (
+            np.array([Part("submetric", name.value) in one.parts for one in side], dtype=np.float64)
+            for side in ([one.baseline for one in paired.pairs], [one.candidate for one in paired.pairs])
+        )
+        seen = difference(clustered(now - before, paired.clusters), alpha)
+        found.append(Share(name, _mean(before), _mean(now), seen))
+    return found
+
+
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None
 
 
 def _changes(paired: Paired, values: Floats, rules: Rules) -> list[Change]:
     """What changed, either way: parts of the root causes and latency; and dialogs, which are a family of their own, so
     that having many does not hide a reason."""
-    pairs, alpha = paired.pairs, rules.alpha
-    parts: list[Change] = []
+    pairs = paired.pairs
+    parts: list[_Candidate] = []
     for part in sorted({part for one in pairs for side in (one.baseline, one.candidate) for part in side.parts}):
         found = np.array([(part in one.candidate.parts) - (part in one.baseline.parts) for one in pairs], float)
-        parts += _both_ways(part.area, part.name, clustered(found, paired.clusters), alpha)
+        parts += _both_ways(part.area, part.name, clustered(found, paired.clusters))
     timed = [_slower(one, rules.latency) for one in pairs]
     known = np.array([one is not None for one in timed], dtype=bool)
     if known.any():
         slower = clustered(np.array([one for one in timed if one is not None]), paired.clusters[known])
-        parts += _both_ways("latency", "slower", slower, alpha)
-    dialogs: list[Change] = []
-    names = np.array([one.candidate.dialog for one in pairs])
-    for dialog in sorted(set(names.tolist())):
-        own = names == dialog
-        dialogs += _both_ways("dialog", dialog, clustered(values[own], paired.clusters[own]), alpha)
-    return _kept(parts, alpha) + _kept(dialogs, alpha)
+        parts += _both_ways("latency", "slower", slower)
+    dialogs: list[_Candidate] = []
+    for dialog, own in _places(pairs).items():
+        dialogs += _both_ways("dialog", dialog, clustered(values[own], paired.clusters[own]))
+    return [
+        Change(one.area, one.name, one.worse, difference(one.values, rules.alpha), one.log_evidence)
+        for family in (parts, dialogs)
+        for one in _kept(family, rules.alpha)
+    ]
 
 
-def _kept(candidates: list[Change], alpha: float) -> list[Change]:
+class _Candidate(NamedTuple):
+    area: str
+    name: str
+    worse: bool
+    values: Floats
+    log_evidence: float
+
+
+def _both_ways(area: str, name: str, values: Floats) -> list[_Candidate]:
+    return [
+        _Candidate(area, name, worse, values, largest(log_evidence_above(values if worse else -values, 0.0)))
+        for worse in (True, False)
+    ]
+
+
+def _kept(candidates: list[_Candidate], alpha: float) -> list[_Candidate]:
     """Those that the e-BH procedure keeps (Wang and Ramdas 2022): of those named, the expected share that is false is
     at most ``alpha``, whatever the dependence between them."""
     candidates.sort(key=lambda one: -one.log_evidence)
@@ -218,9 +268,12 @@ def _kept(candidates: list[Change], alpha: float) -> list[Change]:
     return candidates[:kept]
 
 
-def _both_ways(area: str, name: str, values: Floats, alpha: float) -> list[Change]:
-    seen = _difference(values, alpha)
-    return [Change(area, name, worse, seen, _largest(values if worse else -values, 0.0)) for worse in (True, False)]
+def _places(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """Of each dialog, by name, its pairs."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for place, one in enumerate(pairs):
+        found[one.candidate.dialog].append(place)
+    return dict(sorted(found.items()))
 
 
 def _slower(one: Pair, share: float) -> float | None:
@@ -232,9 +285,6 @@ def _slower(one: Pair, share: float) -> float | None:
 
 def _flips(pairs: Sequence[Pair], values: Floats) -> tuple[dict[str, float], dict[str, float]]:
     """By dialog, the mean loss less (gained) and more (lost) than before; those alike are in neither."""
-    seen: dict[str, list[float]] = defaultdict(list)
-    for one, value in zip(pairs, values, strict=True):
-        seen[one.candidate.dialog].append(float(value))
-    means = {dialog: sum(several) / len(several) for dialog, several in sorted(seen.items())}
+    means = {dialog: float(values[own].mean()) for dialog, own in _places(pairs).items()}
     gained = {dialog: -mean for dialog, mean in means.items() if mean < 0}
     return gained, {dialog: mean for dialog, mean in means.items() if mean > 0}

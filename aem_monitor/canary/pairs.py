@@ -9,9 +9,9 @@ import numpy as np
 
 from aem_monitor.sequential.shifts import Floats
 
-Area = Literal["reason", "tool", "chain_length", "turn_kind"]
-"""What root causes are told apart by: the reason; the golden tool; how many calls its exchange asks for; tool call or
-reply."""
+Area = Literal["reason", "submetric", "tool", "chain_length", "turn_kind"]
+"""What root causes are told apart by: the reason, and the sub-metric whose check it is; the golden tool; how many calls
+its exchange asks for; tool call or reply."""
 
 
 class Part(NamedTuple):
@@ -23,12 +23,18 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One decided run of a reviewed dialog. ``parts`` are those in which it has a root cause; ``reason`` is the first
-    root's, None where there is none. ``latency`` in seconds, None where it is not known."""
+    """One decided run of a reviewed dialog.
+
+    ``correct`` is the share of the dialog's decided turns that are right; 1 where none was. Calls that the dialog does
+    not allow fail the run and are none of its turns, so that both releases are measured by the same turns. ``parts``
+    are those in which it has a root cause; ``reason`` is the first root's, None where there is none. ``latency`` in
+    seconds, None where it is not known.
+    """
 
     dialog: str
     conversation: str
     passed: bool
+    correct: float
     reason: str | None = None
     parts: frozenset[Part] = frozenset()
     latency: float | None = None

@@ -2,14 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 from unicodedata import east_asian_width
 from xml.sax.saxutils import escape
 
 from aem_monitor.canary.gate import Result
+from aem_monitor.canary.pairs import Played
 from aem_monitor.canary.played import Release
-from aem_monitor.canary.render import facts, sentence
+from aem_monitor.canary.render import ENDPOINTS, facts, sentence
 from aem_monitor.interval import wilson
 
 WIDTH: Final = 800
@@ -21,6 +22,11 @@ _NAME_LETTERS: Final = 32
 _HEAD_LETTERS: Final = 70
 _MOST_DIALOGS: Final = 40
 """Those that differ most; a picture with more is no longer read."""
+
+_MEASURED: Final[Mapping[str, Callable[[Played], float]]] = {
+    "Runs that pass": lambda one: float(one.passed),
+    "Turns that are right": lambda one: one.correct,
+}
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -39,14 +45,16 @@ text{fill:#e6edf3}.soft{fill:#9198a1}.paper{fill:#0d1117}.axis{stroke:#3d444d}
 
 
 def svg(names: tuple[str, str], releases: tuple[Release, Release], result: Result) -> str:
-    """The state; correctness of both releases with intervals (Wilson, 95 %); of the decided runs, the share whose
-    first root cause has each reason; and the dialogs that lost or gained. Readable on light and dark screens; side and
-    sign tell what colours tell."""
+    """The state; correctness of both releases by runs and by turns, with intervals (Wilson, 95 %); of the decided runs,
+    the share whose first root cause has each reason; and the dialogs that lost or gained. Readable on light and dark
+    screens; side and sign tell what colours tell."""
     sheet = _Sheet()
     said = dict(facts(names, releases, result))
     sheet.line("head", f"Canary: {sentence(result)}", 26)
     if result.pairs:
-        sheet.line("soft", f"loss {said['loss']}; pairs: {said['pairs']}", 20)
+        for endpoint in ENDPOINTS.values():
+            sheet.line("soft", f"loss of {endpoint}: {said[f'loss of {endpoint}']}", 20)
+        sheet.line("soft", f"pairs: {said['pairs']}", 20)
     _correctness(sheet, names, releases)
     _reasons(sheet, releases)
     _dialogs(sheet, result)
@@ -54,17 +62,18 @@ def svg(names: tuple[str, str], releases: tuple[Release, Release], result: Resul
 
 
 def _correctness(sheet: "_Sheet", names: tuple[str, str], releases: tuple[Release, Release]) -> None:
-    sheet.part("Runs that pass, 0 to 100 %")
-    for role, name, release in zip(("baseline", "candidate"), names, releases, strict=True):
-        runs, passed = len(release.played), sum(one.passed for one in release.played)
-        if runs:
-            lower, upper = wilson(passed, runs)
-            sheet.axis(0.0, 1.0)
-            sheet.interval(role, passed / runs, lower, upper)
-            told = f"{100 * passed / runs:.0f} % ({100 * lower:.0f} to {100 * upper:.0f}), {passed} of {runs}"
-        else:
-            told = "no decided run"
-        sheet.row(f"{role} {name}", told)
+    for title, of in _MEASURED.items():
+        sheet.part(f"{title}, 0 to 100 %")
+        for role, name, release in zip(("baseline", "candidate"), names, releases, strict=True):
+            runs, total = len(release.played), sum(of(one) for one in release.played)
+            if runs:
+                lower, upper = wilson(total, runs)
+                sheet.axis(0.0, 1.0)
+                sheet.interval(role, total / runs, lower, upper)
+                told = f"{100 * total / runs:.0f} % ({100 * lower:.0f} to {100 * upper:.0f}), {runs} runs"
+            else:
+                told = "no decided run"
+            sheet.row(f"{role} {name}", told)
 
 
 def _reasons(sheet: "_Sheet", releases: tuple[Release, Release]) -> None:

@@ -3,10 +3,22 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aem_monitor.canary.pairs import Part, Played
 from aem_monitor.errors import UsageError
+from aem_monitor.model.verdict import FailureReason, SubMetric
+
+SUBMETRICS: Final[Mapping[str, SubMetric]] = {
+    FailureReason.TOOL_MISMATCH: SubMetric.STRUCTURAL,
+    FailureReason.ACTION_MISMATCH: SubMetric.STRUCTURAL,
+    FailureReason.MISSING_PARAMETERS: SubMetric.COMPLETENESS,
+    FailureReason.EXTRA_PARAMETERS: SubMetric.COMPLETENESS,
+    FailureReason.INCOMPLETE_RESPONSE: SubMetric.COMPLETENESS,
+    FailureReason.INCONSISTENT_PARAMETER_VALUES: SubMetric.TRUTHFULNESS,
+    FailureReason.INCONSISTENT_RESPONSE: SubMetric.TRUTHFULNESS,
+}
+"""The sub-metric whose check gives a reason, of every reason that a root cause can have."""
 
 
 class RootCause(NamedTuple):
@@ -28,12 +40,20 @@ class Release:
 
 
 def played(
-    dialog: str, conversation: str, passed: bool, reason: str | None, causes: Iterable[RootCause], latency: object
+    dialog: str,
+    conversation: str,
+    passed: bool,
+    correct: float,
+    reason: str | None,
+    causes: Iterable[RootCause],
+    latency: object,
 ) -> Played:
     """One decided run."""
     parts: set[Part] = set()
     for cause in causes:
         parts.add(Part("reason", cause.reason))
+        if cause.reason in SUBMETRICS:
+            parts.add(Part("submetric", SUBMETRICS[cause.reason].value))
         parts.add(Part("turn_kind", cause.kind))
         if cause.tool is not None:
             parts.add(Part("tool", cause.tool))
@@ -41,7 +61,7 @@ def played(
             # As the metrics: chains of three and more together.
             parts.add(Part("chain_length", str(cause.chain_length) if cause.chain_length < 3 else "3+"))
     known = isinstance(latency, int | float) and math.isfinite(latency)
-    return Played(dialog, conversation, passed, reason, frozenset(parts), float(latency) if known else None)  # type: ignore[arg-type]
+    return Played(dialog, conversation, passed, correct, reason, frozenset(parts), float(latency) if known else None)  # type: ignore[arg-type]
 
 
 def releases_of_lines(
@@ -75,6 +95,7 @@ def releases_of_lines(
                 line["dialog"],
                 f"{line.get('agent', '')}\0{conversation}",
                 line["test_pass"],
+                _correct(line["turns"]),
                 line["root_cause"],
                 _causes(line["turns"]),
                 line.get("latency_seconds"),
@@ -98,6 +119,16 @@ def _check(place: str, line: Mapping[str, Any]) -> None:
                 f"{place}: no verdict: {name} is missing or of another type; give lines of the sink "
                 "json_lines or of `replay --verdicts`"
             )
+
+
+def share_correct(failed: int, decided: int) -> float:
+    """``Played.correct``, from how many of the dialog's own turns were decided and how many of those failed."""
+    return 1.0 - failed / decided if decided else 1.0
+
+
+def _correct(turns: Sequence[Mapping[str, Any]]) -> float:
+    decided = [turn["success"] for turn in turns if turn.get("turn_no") is not None and turn.get("success") is not None]
+    return share_correct(decided.count(False), len(decided))
 
 
 def _causes(turns: Sequence[Mapping[str, Any]]) -> Iterator[RootCause]:

@@ -1,30 +1,31 @@
 """A result of the gate for programs and for people."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from aem_monitor.canary.endpoints import Difference, Endpoint, Finding
 from aem_monitor.canary.gate import Change, Result, Rules, State
 from aem_monitor.canary.played import Release
 from aem_monitor.interval import wilson
 
 SAID = {State.PASS: "pass", State.REGRESSION: "regression", State.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
 
+ENDPOINTS = {Endpoint.RUNS: "runs that pass", Endpoint.TURNS: "turns that are right"}
+
 
 def result_object(
     names: tuple[str, str], releases: tuple[Release, Release], result: Result, rules: Rules
 ) -> dict[str, Any]:
     """The result as deploy/schemas/canary-result.schema.json describes it: a state, and numbers always."""
-    found = result.difference
     return {
         "state": result.state.value,
+        "decided_by": [one.value for one in result.decided_by],
         "baseline": _release(names[0], releases[0]),
         "candidate": _release(names[1], releases[1]),
         "pairs": result.pairs,
         "independent": result.independent,
-        "difference": found.mean or 0.0,
-        "difference_lower": found.lower,
-        "difference_upper": found.upper,
+        **{name.value: _finding(one) for name, one in result.found.items()},
         "log_evidence_regression": result.log_regression,
         "log_evidence_pass": result.log_pass,
         "log_threshold": result.log_threshold,
@@ -32,15 +33,23 @@ def result_object(
         "margin": rules.margin,
         "tolerance": rules.tolerance,
         "alpha": rules.alpha,
+        "one_look": result.one_look,
         "critical": list(result.critical),
+        "submetrics": [
+            {
+                "submetric": one.submetric.value,
+                "baseline": one.baseline or 0.0,
+                "candidate": one.candidate or 0.0,
+                **_difference(one.difference),
+            }
+            for one in result.submetrics
+        ],
         "changes": [
             {
                 "area": one.area,
                 "name": one.name,
                 "worse": one.worse,
-                "difference": one.difference.mean,
-                "difference_lower": one.difference.lower,
-                "difference_upper": one.difference.upper,
+                **_difference(one.difference),
                 "log_evidence": one.log_evidence,
             }
             for one in result.changes
@@ -50,10 +59,24 @@ def result_object(
     }
 
 
+def _finding(found: Finding) -> dict[str, float]:
+    return {
+        **_difference(found.difference),
+        "log_evidence_regression": found.log_regression,
+        "log_evidence_pass": found.log_pass,
+    }
+
+
+def _difference(found: Difference) -> dict[str, float]:
+    return {"difference": found.mean or 0.0, "difference_lower": found.lower, "difference_upper": found.upper}
+
+
 def _release(name: str, release: Release) -> dict[str, Any]:
     runs = len(release.played)
     passed = sum(one.passed for one in release.played)
-    lower, upper = wilson(passed, runs) if runs else (0.0, 1.0)
+    lower, upper = wilson(passed, runs)
+    correct = sum(one.correct for one in release.played)
+    least, most = wilson(correct, runs)
     return {
         "release": name,
         "runs": runs,
@@ -62,14 +85,20 @@ def _release(name: str, release: Release) -> dict[str, Any]:
         "rate": passed / runs if runs else 0.0,
         "rate_lower": lower,
         "rate_upper": upper,
+        "turns": correct / runs if runs else 0.0,
+        "turns_lower": least,
+        "turns_upper": most,
     }
 
 
 def sentence(result: Result) -> str:
     """The state in a sentence: a pass beside changes for the worse is never one without comment."""
     said = SAID[result.state]
-    if result.critical:
-        said += f" of critical dialogs: {', '.join(result.critical)}"
+    if result.state is State.REGRESSION:
+        told = [ENDPOINTS[one] for one in result.decided_by]
+        if result.critical:
+            told.append(f"critical dialogs: {', '.join(result.critical)}")
+        return f"{said} in {' and in '.join(told)}"
     if result.state is State.NOT_ENOUGH_EVIDENCE:
         if not result.pairs:
             return f"{said}: no dialog ran on both releases"
@@ -77,32 +106,57 @@ def sentence(result: Result) -> str:
             return f"{said}; runs like those seen lead to no verdict, however many"
         return f"{said}: about {result.more} more pairs, if they are like those seen"
     worse = [one for one in result.changes if one.worse]
-    if result.state is State.PASS and result.changes:
+    if result.changes:
         said += ", but what fails has changed" if worse else "; some of it is better"
     return said
 
 
 def change(one: Change) -> str:
     """A change in a line."""
-    found = one.difference
-    return (
-        f"{one.area.replace('_', ' ')} {one.name}: {'worse' if one.worse else 'better'}, {_points(found.mean)} points "
-        f"({_points(found.lower)} to {_points(found.upper)})"
-    )
+    way = "worse" if one.worse else "better"
+    return f"{one.area.replace('_', ' ')} {one.name}: {way}, {_interval(one.difference)}"
 
 
 def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Result) -> Iterator[tuple[str, str]]:
     """What the state rests on, name and value."""
     for role, name, release in zip(("baseline", "candidate"), names, releases, strict=True):
         one = _release(name, release)
-        likely = f"{100 * one['rate_lower']:.0f} to {100 * one['rate_upper']:.0f} %"
-        yield role, f"{name}: {one['passed']} of {one['runs']} pass ({likely}), {release.undecided} undecided"
-    found = result.difference
+        said = f"{name}: {one['passed']} of {one['runs']} runs pass ({_range(one, 'rate')})"
+        if one["runs"]:
+            said += f", {100 * one['turns']:.0f} % of turns are right ({_range(one, 'turns')})"
+        yield role, f"{said}, {release.undecided} undecided"
     yield "pairs", f"{result.pairs}, {result.independent} independent"
-    yield "loss", f"{_points(found.mean)} points ({_points(found.lower)} to {_points(found.upper)})"
-    yield "evidence of a regression", _odds(result.log_regression, result.log_threshold)
-    yield "evidence of a pass", _odds(result.log_pass, result.log_threshold)
+    for endpoint, found in result.found.items():
+        yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
+    yield from _evidence(result)
+    for share in result.submetrics:
+        if share.baseline is not None and share.candidate is not None:
+            told = f"fails in {100 * share.baseline:.1f} % of runs, now {100 * share.candidate:.1f} %"
+            yield share.submetric.value, f"{told}: {_interval(share.difference)}"
     yield "dialogs", f"{len(result.gained)} gained, {len(result.lost)} lost"
+
+
+def _evidence(result: Result) -> Iterator[tuple[str, str]]:
+    """What was weighed against what is needed, and how the endpoints add to it."""
+    if result.one_look:
+        needed = math.exp(-result.log_threshold)
+        each = _each(result, lambda one: f"{math.exp(-one.log_regression):.2g}")
+        yield (
+            "p, regression",
+            f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}): twice the least of {each}",
+        )
+        each = _each(result, lambda one: f"{math.exp(-one.log_pass):.2g}")
+        yield "p, pass", f"{math.exp(-result.log_pass):.2g} (needs {needed:.2g}): the greatest of {each}"
+    else:
+        needed = math.exp(result.log_threshold)
+        each = _each(result, lambda one: _odds(one.log_regression))
+        yield "evidence of a regression", f"{_odds(result.log_regression)} (needs {needed:.3g}): the mean of {each}"
+        each = _each(result, lambda one: _odds(one.log_pass))
+        yield "evidence of a pass", f"{_odds(result.log_pass)} (needs {needed:.3g}): the least of {each}"
+
+
+def _each(result: Result, told: Callable[[Finding], str]) -> str:
+    return " and ".join(f"{told(one)} by {name.value}" for name, one in result.found.items())
 
 
 def markdown(names: tuple[str, str], releases: tuple[Release, Release], result: Result) -> str:
@@ -120,9 +174,17 @@ def _cell(text: str) -> str:
     return "".join(f"\\{one}" if one in "\\`*_{}[]()#|!~@" else one for one in plain)
 
 
+def _interval(found: Difference) -> str:
+    return f"{_points(found.mean)} points ({_points(found.lower)} to {_points(found.upper)})"
+
+
+def _range(release: Mapping[str, float], name: str) -> str:
+    return f"{100 * release[f'{name}_lower']:.0f} to {100 * release[f'{name}_upper']:.0f} %"
+
+
 def _points(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:+.1f}"
 
 
-def _odds(log: float, threshold: float) -> str:
-    return f"{math.exp(min(log, 690.0)):.3g} (needs {math.exp(threshold):.3g})"
+def _odds(log: float) -> str:
+    return f"{math.exp(min(log, 690.0)):.3g}"

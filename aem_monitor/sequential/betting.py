@@ -7,14 +7,17 @@ import numpy as np
 
 from aem_monitor.sequential.shifts import Floats
 
-_STAKES: Final[Floats] = np.array([0.02, 0.04, 0.08, 0.12, 0.18, 0.26, 0.38, 0.55, 0.75, 0.95])
+_STAKES: Final[Floats] = np.array([0.015, 0.04, 0.1, 0.2, 0.4, 0.7, 0.97])
 """Shares of the largest allowed bet: small ones find small differences, the largest one what is wholly broken."""
 
-_WEIGHTS: Final[Floats] = np.array([0.5 / 9] * 9 + [0.5])
+_WEIGHTS: Final[Floats] = np.array([0.03, 0.07, 0.1, 0.12, 0.14, 0.14, 0.4])
 """What is wholly broken should be found within few observations, where each factor of the evidence counts; of small
 differences the logarithm of a weight is a small share of what is needed."""
 
 _LOG_WEIGHTS: Final[Floats] = np.log(_WEIGHTS)
+
+_STEPS: Final = 1000
+"""Of an observation, where it is rounded: a fifth of the steps of an interval."""
 
 
 def log_evidence_above(values: Floats, mean: float) -> Floats:
@@ -62,18 +65,19 @@ def more_needed(values: Floats, mean: float, log_threshold: float) -> int | None
 def interval(values: Floats, alpha: float) -> tuple[float, float]:
     """The means that are not refuted: a confidence sequence, which misses the mean at any time with probability alpha
     at most. In steps of 0.005, outwards; from -1 to 1 without observations."""
-    kinds, counts = np.unique(values, return_counts=True)
-    weights = counts.astype(np.float64)
     grid = np.linspace(-0.995, 0.995, 399)
     limit = math.log(2.0 / alpha)
-    above = _final(kinds, weights, grid) < limit
-    below = _final(-kinds, weights, -grid) < limit
+    above = _final(values, grid) < limit
+    below = _final(-values, -grid) < limit
     lower = grid[above].min(initial=1.0) - 0.005
     upper = grid[below].max(initial=-1.0) + 0.005
     return float(round(lower, 3)), float(round(upper, 3))
 
 
-def _final(kinds: Floats, counts: Floats, means: Floats) -> Floats:
+def _final(values: Floats, means: Floats) -> Floats:
+    """The evidence after all observations that the mean is above each of ``means``, or a little less: observations are
+    rounded down, so that the work is bounded however many of them differ."""
+    kinds, counts = np.unique(np.floor(values * _STEPS) / _STEPS, return_counts=True)
     stakes = _STAKES[None, :, None] / (1.0 + means[:, None, None])
     wealth = (np.log1p(stakes * (kinds[None, None, :] - means[:, None, None])) * counts).sum(axis=2)
     return np.asarray(np.logaddexp.reduce(wealth + _LOG_WEIGHTS, axis=1), dtype=np.float64)

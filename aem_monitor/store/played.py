@@ -1,12 +1,13 @@
 """The runs of a release as the canary gate wants them."""
 
 import json
-from collections import defaultdict
-from typing import Final, NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, func, select
 
-from aem_monitor.canary.played import Release, RootCause, played
+from aem_monitor.canary.played import Release, RootCause, played, share_correct
 from aem_monitor.store import schema
 from aem_monitor.store.queries import named
 from aem_monitor.store.rows import text_column
@@ -14,7 +15,7 @@ from aem_monitor.store.transactions import Transactions
 
 _RUNS = schema.runs.c
 _TURNS = schema.turns.c
-_COLUMNS: Final = ("run_id", "agent", "dialog", "conversation_key", "outcome", "root_cause", "result")
+_COLUMNS: Final = ("run_id", "agent", "dialog", "conversation_key", "outcome", "success_rate", "root_cause", "result")
 _KEYS: Final = ("run_id", "dialog_version", "revision")
 
 
@@ -38,27 +39,32 @@ class PlayedRuns(Transactions):
         wanted = (_RUNS[name] for name in _COLUMNS)
         runs = select(*wanted).where(*conditions).order_by(_RUNS.final_at, _RUNS.run_id)
         roots = (
-            select(_TURNS.run_id, _TURNS.verdict)
+            select(_TURNS.run_id, _TURNS.turn_no, _TURNS.verdict)
             .select_from(schema.turns.join(schema.runs, and_(*(_TURNS[key] == _RUNS[key] for key in _KEYS))))
             .where(*conditions, _TURNS.root_cause.is_(True))
         )
 
         def read(connection: Connection) -> Release:
-            causes: dict[str, list[RootCause]] = defaultdict(list)
-            for run_id, verdict in connection.execute(roots):
+            causes_of: dict[str, list[RootCause]] = defaultdict(list)
+            extra: Counter[str] = Counter()
+            for run_id, number, verdict in connection.execute(roots):
                 turn = json.loads(verdict)
-                causes[run_id].append(
+                extra[run_id] += number is None
+                causes_of[run_id].append(
                     RootCause(turn["failure_reason"], turn["tool"], turn["kind"], turn["chain_length"])
                 )
             found = Release()
-            for run_id, of, dialog, conversation, outcome, reason, result in connection.execute(runs):
+            for run_id, of, dialog, conversation, outcome, rate, reason, result in connection.execute(runs):
                 found.agents.add(of)
                 if outcome == "undecided":
                     found.undecided += 1
                     continue
-                latency = json.loads(result)["latency_seconds"]
-                where = f"{of}\0{conversation}"
-                found.played.append(played(dialog, where, outcome == "pass", reason, causes.get(run_id, ()), latency))
+                body = json.loads(result)
+                correct = _correct(rate, body, extra[run_id])
+                where, causes = f"{of}\0{conversation}", causes_of.get(run_id, ())
+                found.played.append(
+                    played(dialog, where, outcome == "pass", correct, reason, causes, body["latency_seconds"])
+                )
             return found
 
         return self._read("read the runs of a release", read)
@@ -76,3 +82,13 @@ class PlayedRuns(Transactions):
             return Mark(*connection.execute(query).one())
 
         return self._read("look at the runs of a release", read)
+
+
+def _correct(rate: float, result: Mapping[str, Any], extra: int) -> float:
+    """From the share of all entries that passed, which is one of whole numbers, without reading every turn. Calls that
+    the dialog does not allow are entries that fail, and root causes."""
+    failed = result["root_cause_count"] + result["cascading_count"]
+    if not failed:
+        return 1.0
+    decided = round(failed / (1.0 - rate))
+    return share_correct(failed - extra, decided - extra)

@@ -112,6 +112,7 @@ def _played(row: dict[str, str], conversation: str) -> Played:
         row["task_id"],
         conversation,
         float(row["reward"]) == 1,
+        float(row["reward"]),
         kinds[0] if kinds else None,
         frozenset(Part("reason", kind) for kind in kinds),
     )

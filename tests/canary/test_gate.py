@@ -1,25 +1,31 @@
 """The gate: what pairs of runs say."""
 
+import itertools
 import math
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
+from aem_monitor.canary.endpoints import Difference, Endpoint
+from aem_monitor.canary.fixed import exact_p_of_either
 from aem_monitor.canary.gate import Result, Rules, State, decide
 from aem_monitor.canary.pairs import Part, Played, pair
 from aem_monitor.errors import UsageError
+from aem_monitor.model.verdict import SubMetric
 
 TOOL = Part("reason", "tool_mismatch")
 REPLY = Part("reason", "incomplete_response")
 
 
-def runs(pattern: str, dialog: str = "refund", part: Part = TOOL, latency: float = 1.0) -> list[Played]:
-    """A run a letter: ``.`` passes, ``x`` fails."""
+def runs(
+    pattern: str, dialog: str = "refund", part: Part = TOOL, latency: float = 1.0, correct: float = 0.0
+) -> list[Played]:
+    """A run a letter: ``.`` passes, ``x`` fails, with a share of ``correct`` turns."""
     return [
-        Played(dialog, f"{dialog}-{number}", True, latency=latency)
+        Played(dialog, f"{dialog}-{number}", True, 1.0, latency=latency)
         if letter == "."
-        else Played(dialog, f"{dialog}-{number}", False, part.name, frozenset({part}), latency)
+        else Played(dialog, f"{dialog}-{number}", False, correct, part.name, frozenset({part}), latency)
         for number, letter in enumerate(pattern)
     ]
 
@@ -34,7 +40,8 @@ def test_a_release_that_can_do_nothing_is_a_regression_within_twenty_conversatio
 
 def test_a_release_that_is_as_good_passes() -> None:
     result = verdict(runs("." * 100), runs("." * 100))
-    assert (result.state, result.difference.mean, result.more) == (State.PASS, 0.0, 0)
+    assert (result.state, result.decided_by, result.more) == (State.PASS, [Endpoint.RUNS, Endpoint.TURNS], 0)
+    assert [one.difference.mean for one in result.found.values()] == [0.0, 0.0]
 
 
 def test_few_runs_are_not_enough_and_it_is_said_how_many_are() -> None:
@@ -47,7 +54,8 @@ def test_few_runs_are_not_enough_and_it_is_said_how_many_are() -> None:
 def test_without_pairs_nothing_is_known() -> None:
     result = verdict(runs("..."), runs("...", dialog="other"))
     assert (result.state, result.pairs, result.more) == (State.NOT_ENOUGH_EVIDENCE, 0, None)
-    assert (result.difference.mean, result.difference.lower, result.difference.upper) == (None, -1.0, 1.0)
+    assert {one.difference for one in result.found.values()} == {Difference(None, -1.0, 1.0)}
+    assert {(one.baseline, one.candidate) for one in result.submetrics} == {(None, None)}
 
 
 def test_dialogs_gained_and_lost_at_an_equal_mean_are_named_with_their_reasons() -> None:
@@ -75,7 +83,7 @@ def test_one_failure_of_a_critical_dialog_is_no_regression_and_repeated_ones_are
 
 
 def test_plays_of_one_conversation_count_once() -> None:
-    candidate = [Played(one.dialog, "same", one.passed, one.reason, one.parts) for one in runs("x" * 40)]
+    candidate = [Played(one.dialog, "same", one.passed, one.correct, one.reason, one.parts) for one in runs("x" * 40)]
     result = verdict(runs("." * 40), candidate)
     assert (result.pairs, result.independent, result.state) == (40, 1, State.NOT_ENOUGH_EVIDENCE)
 
@@ -95,10 +103,81 @@ def test_a_slower_release_is_said_to_be() -> None:
     assert [(one.area, one.worse) for one in changes] == [("latency", True)]
 
 
+def test_turns_show_a_release_that_does_nothing_where_runs_failed_before() -> None:
+    baseline = runs("x" * 24 + ".", correct=0.75)
+    result = verdict(baseline, runs("x" * 25))
+    assert (result.state, result.decided_by) == (State.REGRESSION, [Endpoint.TURNS])
+    assert result.found[Endpoint.TURNS].difference.mean == pytest.approx((24 * 0.75 + 1) / 25)
+    assert verdict(baseline, baseline).state is State.NOT_ENOUGH_EVIDENCE
+
+
+def test_a_pass_needs_both_runs_and_turns() -> None:
+    """Runs fail as before; turns fall by 15 points, which is beyond the tolerance, and within a larger one."""
+    baseline, candidate = runs("." * 200 + "x" * 200, correct=0.6), runs("." * 200 + "x" * 200, correct=0.3)
+    mixed = np.random.default_rng(1).permutation(400)
+    paired = pair([baseline[one] for one in mixed], [candidate[one] for one in mixed])
+    result = decide(paired, Rules(margin=0.12, tolerance=0.13))
+    assert result.found[Endpoint.RUNS].log_pass >= result.log_threshold > result.log_pass
+    assert result.state is not State.PASS
+    assert decide(paired, Rules(margin=0.2, tolerance=0.25)).state is State.PASS
+
+
+def test_evidence_of_either_endpoint_is_the_mean_of_both_at_one_moment() -> None:
+    result = verdict(runs("." * 6 + "x" * 6, correct=0.5), runs("x" * 6 + "." * 6, correct=0.5))
+    each = [math.exp(one.log_regression) for one in result.found.values()]
+    assert math.exp(result.log_regression) == pytest.approx(sum(each) / 2)
+    assert each[0] > each[1] > 1.0
+
+
+def test_turns_cost_what_the_reason_of_their_run_costs() -> None:
+    found = verdict(runs("." * 100), runs("x" * 100, correct=0.5), Rules(costs={"tool_mismatch": 0.4})).found
+    assert found[Endpoint.RUNS].difference.mean == pytest.approx(0.4)
+    assert found[Endpoint.TURNS].difference.mean == pytest.approx(0.2)
+
+
+def test_sub_metrics_are_compared_whatever_the_state() -> None:
+    part = Part("submetric", "truthfulness")
+    shares = {one.submetric: one for one in verdict(runs("." * 20), runs("x" * 5 + "." * 15, part=part)).submetrics}
+    one = shares[SubMetric.TRUTHFULNESS]
+    assert (one.baseline, one.candidate, one.difference.mean) == (0.0, 0.25, 0.25)
+    assert one.difference.lower < 0.25 < one.difference.upper
+    assert shares[SubMetric.COMPLETENESS].candidate == 0.0
+
+
+def one_look(baseline: Sequence[Played], candidate: Sequence[Played], rules: Rules | None = None) -> Result:
+    return decide(pair(baseline, candidate), rules or Rules(), fixed=True)
+
+
 def test_one_look_gives_mcnemars_exact_p() -> None:
-    result = decide(pair(runs("." * 10), runs("x" * 6 + "." * 4)), Rules(), fixed=True)
+    result = one_look(runs("." * 10), runs("x" * 6 + "." * 4))
     assert math.exp(-result.log_regression) == pytest.approx(2**-6)
     assert result.state is State.REGRESSION
+
+
+@pytest.mark.parametrize("other", [[0.75, 0.5, 0.5, 0.25, -0.25], [1.0, 0.0, 1.0, 0.0, -1.0]])
+def test_one_look_at_shares_is_exact_as_well(other: list[float]) -> None:
+    """Counted by trying every sign; where two endpoints are looked at, by the larger of both in each trial."""
+    both = [np.array([0.75, 0.5, 0.5, 0.25, -0.25]), np.array(other)]
+    signs = np.array(list(itertools.product((-1, 1), repeat=5)))
+    sums = np.max([signs @ np.abs(one) / np.linalg.norm(one) for one in both], axis=0)
+    seen = max(one.sum() / np.linalg.norm(one) for one in both)
+    assert exact_p_of_either(both) == pytest.approx((sums >= seen - 1e-9).mean(), abs=0.015)
+
+
+def test_one_look_never_says_that_something_cannot_be() -> None:
+    result = one_look(runs("." * 3000), runs("x" * 3000))
+    assert math.isfinite(result.log_regression)
+    assert result.state is State.REGRESSION
+
+
+def test_one_look_is_exact_for_critical_dialogs_too() -> None:
+    """Six of six lost have a p of 1/64, above half of alpha; seven one below it."""
+    others = runs("." * 200)
+    six, seven = (
+        one_look(others + runs("." * lost, "pay"), others + runs("x" * lost, "pay"), Rules(critical=frozenset({"pay"})))
+        for lost in (6, 7)
+    )
+    assert (six.critical, seven.critical) == ([], ["pay"])
 
 
 def test_which_runs_meet_does_not_depend_on_how_they_ended() -> None:

@@ -33,8 +33,8 @@ def test_it_tells_the_state_the_rates_the_reasons_and_the_dialogs() -> None:
     baseline = runs("." * 40, "a") + runs("x" * 20, "b", TOOL)
     candidate = runs("x" * 40, "a", REPLY) + runs("." * 20, "b")
     told = texts(picture(baseline, candidate))
-    assert told[0] == "Canary: regression"
-    assert "67 % (54 to 77), 40 of 60" in told
+    assert told[0] == "Canary: regression in runs that pass and in turns that are right"
+    assert "67 % (54 to 77), 60 runs" in told
     assert told[told.index("tool_mismatch") + 1] == "33.3 %, now 0.0 %"
     assert told[told.index("incomplete_response") + 1] == "0.0 %, now 66.7 %"
     assert told[told.index("a") + 1] == "-100.0 points"
@@ -71,9 +71,9 @@ def test_a_long_name_is_cut_and_whole_in_its_title() -> None:
 
 def test_without_runs_nothing_is_said_to_be_zero() -> None:
     told = texts(picture([], []))
-    assert told.count("no decided run") == 3
+    assert told.count("no decided run") == 5
     assert "no dialog ran on both releases" in told
-    assert not any("0 %" in one or "points" in one for one in told if one != "Runs that pass, 0 to 100 %")
+    assert not any("0 %" in one or "points" in one for one in told if "0 to 100 %" not in one)
 
 
 def test_of_many_dialogs_those_that_differ_most_are_shown() -> None:

@@ -26,6 +26,8 @@ def verdicts(path: Path, patterns: dict[str, str], agent: str = "shop") -> Path:
             "root_cause": "tool_mismatch" if letter == "x" else None,
             "turns": [
                 {
+                    "turn_no": 1,
+                    "success": False,
                     "kind": "tool",
                     "root_cause": True,
                     "failure_reason": "tool_mismatch",
@@ -70,14 +72,20 @@ def test_the_state_is_the_exit_code_and_the_json_keeps_to_its_schema(
 def test_the_table_says_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40})) == 1
     table = capsys.readouterr().out
-    for said in ("regression", "1: 40 of 40 pass", "tool pay: worse", "chain length 3+: worse", "reason tool_mismatch"):
+    for said in (
+        "regression",
+        "1: 40 of 40 runs pass",
+        "tool pay: worse",
+        "chain length 3+: worse",
+        "reason tool_mismatch",
+    ):
         assert said in table
 
 
 def test_names_are_text_in_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40}), "--format", "markdown")
     said = capsys.readouterr().out
-    assert said.startswith("### Canary: regression\n")
+    assert said.startswith("### Canary: regression in runs that pass and in turns that are right\n")
     assert "refund\\|&lt;b>" in said
 
 

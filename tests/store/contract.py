@@ -3,14 +3,17 @@
 import math
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
+from aem_monitor.canary.played import releases_of_lines
 from aem_monitor.errors import StoreError
 from aem_monitor.model.increment import Increment, Total
+from aem_monitor.model.render import evidence_object
 from aem_monitor.model.verdict import FailureReason, NotScored
+from aem_monitor.scoring.compose import summarise
 from aem_monitor.store import RunFilter, Store
 from aem_monitor.store.records import LatencyOfRun
 from aem_monitor.store.summaries import DialogOfRelease, DialogTally, ReleaseTally, Tally
@@ -445,11 +448,34 @@ class StoreContract:
         assert [(one.passed, one.reason) for one in found.played] == [(True, None), (False, "tool_mismatch")]
         assert {tuple(part) for part in found.played[1].parts} == {
             ("reason", "tool_mismatch"),
+            ("submetric", "structural"),
             ("tool", "pay"),
             ("chain_length", "3+"),
             ("turn_kind", "tool"),
         }
         assert store.played(None, "1.0.0").agents == {"reporting", "other"}
+
+    def test_the_share_of_right_turns_is_of_the_dialogs_own_as_in_the_lines_of_files(self, store: Store) -> None:
+        unscored = turn(4, success=None, not_scored=NotScored.UPSTREAM_ERROR)
+        inherited = failing(3, "prior_action_failed", root_cause=False)
+        extra = failing(None, "tool_mismatch")
+        several = (
+            (turn(), failing(2), inherited, unscored),
+            (turn(), failing(2), inherited, extra, extra),
+            (turn(), turn(2), extra),
+            (extra,),
+            (failing(),),
+            (turn(), unscored),
+        )
+        for number, turns in enumerate(several):
+            summary = asdict(summarise(turns, complete=True, captured=True))
+            store.record_final(run(f"run-{number}", *turns, **summary), [], stored_at=float(number))
+        found = [one.correct for one in store.played(None, "1.0.0").played]
+        assert found == pytest.approx([1 / 3, 1 / 3, 1.0, 1.0, 0.0])
+        lines = [evidence_object(stored.result) for stored in store.runs(RunFilter())]
+        of_files = releases_of_lines((("", line) for line in reversed(lines)), None, ["1.0.0"])["1.0.0"]
+        assert [one.correct for one in of_files.played] == found
+        assert [one.parts for one in of_files.played] == [one.parts for one in store.played(None, "1.0.0").played]
 
     def test_runs_are_filtered_by_what_they_are(self, store: Store) -> None:
         store.record_final(run("a"), [], stored_at=1.0)

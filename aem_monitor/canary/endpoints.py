@@ -1,0 +1,122 @@
+"""What releases are compared by: the runs that pass, and the turns that are right."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from aem_monitor.canary.fixed import exact_p_of_either, one_look
+from aem_monitor.canary.pairs import Pair, Played
+from aem_monitor.sequential.betting import interval, log_evidence_above
+from aem_monitor.sequential.shifts import Floats
+
+
+class Endpoint(StrEnum):
+    """Runs say whether the goal was reached. Turns say how much of a run went wrong: where most runs failed before, a
+    release that can do nothing any more shows in them first."""
+
+    RUNS = "runs"
+    TURNS = "turns"
+
+
+Losses = Mapping[Endpoint, Floats]
+"""Of each pair or cluster, what the candidate loses more than the baseline, from -1 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Candidate less baseline, so that more is worse, with what is not refuted at any look."""
+
+    mean: float | None
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the pairs say by one endpoint. Evidence is a natural logarithm: that of a regression as it was when both
+    endpoints together had the most, that of a pass the largest so far."""
+
+    difference: Difference
+    log_regression: float
+    log_pass: float
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What both say. ``log_regression``: either is worse. ``log_pass``: both are good enough."""
+
+    of: Mapping[Endpoint, Finding]
+    log_regression: float
+    log_pass: float
+
+
+def losses(pairs: Sequence[Pair], costs: Mapping[str, float]) -> dict[Endpoint, Floats]:
+    """A run loses 1 unless it passes; a turn that is wrong (inherited or not) its share of the run's expected turns.
+    Both are multiplied by the cost of the run's first root cause."""
+
+    def lost(one: Played) -> tuple[float, float]:
+        cost = costs.get(one.reason or "", 1.0)
+        return (0.0 if one.passed else cost), cost * (1.0 - one.correct)
+
+    now = np.array([lost(one.candidate) for one in pairs], dtype=np.float64).reshape(-1, 2)
+    before = np.array([lost(one.baseline) for one in pairs], dtype=np.float64).reshape(-1, 2)
+    return {Endpoint.RUNS: now[:, 0] - before[:, 0], Endpoint.TURNS: now[:, 1] - before[:, 1]}
+
+
+def evidence_of_either(values: Losses, margin: float) -> Floats:
+    """After each observation, the logarithm of the evidence that one endpoint or the other is above ``margin``.
+
+    The mean of the evidence of each. As long as neither is above, each is a supermartingale that starts at 1, and so is
+    their mean, however they depend on each other (Vovk and Wang 2021): the bound on wrong regressions is that of one.
+    It costs a factor of 2 at most where one endpoint shows all, and nothing where both show the same.
+    """
+    each = np.array([log_evidence_above(one, margin) for one in values.values()])
+    return np.asarray(np.logaddexp.reduce(each, axis=0) - math.log(len(each)), dtype=np.float64)
+
+
+def largest(evidence: Floats) -> float:
+    """Evidence counts once it was there: the bound holds for its largest value."""
+    return float(evidence.max(initial=0.0))
+
+
+def difference(values: Floats, alpha: float) -> Difference:
+    """The mean and its interval at any look."""
+    lower, upper = interval(values, alpha)
+    return Difference(float(values.mean()) if len(values) else None, lower, upper)
+
+
+def find_at_any_look(values: Losses, margin: float, tolerance: float, alpha: float) -> Findings:
+    """By bets, which may be looked at after each observation."""
+    either = evidence_of_either(values, margin)
+    when = int(either.argmax()) if largest(either) > 0.0 else None
+    found = {
+        name: Finding(
+            difference(own, alpha),
+            0.0 if when is None else float(log_evidence_above(own, margin)[when]),
+            # Both have to be good enough, each with all of alpha: a wrong pass is wrong for one of them (Berger 1982).
+            largest(log_evidence_above(-own, -tolerance)),
+        )
+        for name, own in values.items()
+    }
+    return Findings(found, largest(either), min(one.log_pass for one in found.values()))
+
+
+def find_at_one_look(values: Losses, margin: float, tolerance: float, alpha: float) -> Findings:
+    """By tests for one look, ``-log(p)`` being the evidence."""
+    tests = {name: one_look(own, margin, tolerance, alpha) for name, own in values.items()}
+    found = {
+        name: Finding(
+            Difference(float(values[name].mean()) if len(values[name]) else None, one.lower, one.upper),
+            -math.log(one.regression),
+            -math.log(one.noninferiority),
+        )
+        for name, one in tests.items()
+    }
+    if margin == 0.0:
+        either = exact_p_of_either(list(values.values()))
+    else:
+        either = min(1.0, min(one.regression for one in tests.values()) * len(tests))
+    return Findings(found, -math.log(either), min(one.log_pass for one in found.values()))

@@ -82,11 +82,9 @@ class KafkaClient(Section):
     ssl_cafile: FileName | None = Field(None, description="PEM file of the authorities that sign brokers.")
     ssl_certfile: FileName | None = Field(None, description="PEM file of the client's certificate.")
     ssl_keyfile: FileName | None = Field(None, description="PEM file of the client's private key.")
-    ssl_crlfile: FileName | None = Field(None, description="PEM file of revoked certificates.")
     ssl_password: SecretStr | None = Field(None, description="Pass phrase of the private key; better its `_file`.")
     ssl_password_file: FileName | None = Field(None, description="File that holds the pass phrase.")
     ssl_check_hostname: bool = Field(True, description="Whether a broker's certificate must name its host.")
-    ssl_ciphers: str | None = Field(None, description="OpenSSL cipher list; default: OpenSSL's own.")
     sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"] | None = Field(
         None, description="How the client proves who it is; needs a SASL security protocol."
     )

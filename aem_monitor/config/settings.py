@@ -15,6 +15,7 @@ from aem_monitor.build import PipelineSettings
 from aem_monitor.calibration.file import read_calibration
 from aem_monitor.config.conventions import MappedSpans
 from aem_monitor.config.ingest import Kafka, KafkaClient
+from aem_monitor.config.kafkatls import check_tls
 from aem_monitor.config.root import Config
 from aem_monitor.config.secrets import read_secret
 from aem_monitor.conventions.mapped import Fields, KindRule, SpanMapping
@@ -220,7 +221,7 @@ def dead_letter_settings(kafka: Kafka) -> DeadLetterSettings | None:
 def client_settings(client: KafkaClient, key: str) -> dict[str, object]:
     """Only what was chosen: the client's own defaults hold for the rest. ``key`` is where it stands.
 
-    Raises ``ConfigError`` where a secret cannot be read.
+    Raises ``ConfigError`` where a secret or a file of TLS cannot be read.
     """
     chosen: dict[str, object] = {}
     for name in type(client).model_fields:
@@ -233,4 +234,5 @@ def client_settings(client: KafkaClient, key: str) -> dict[str, object]:
             chosen[name] = value.get_secret_value()
         else:
             chosen[name] = str(value) if isinstance(value, Path) else value
+    check_tls(client, key, None if (phrase := chosen.get("ssl_password")) is None else str(phrase))
     return chosen

@@ -7,11 +7,11 @@ from typing import Any, Final, Self
 
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
-from kafka.net.compat import KafkaNetClient
 from kafka.structs import OffsetAndMetadata
 
 from aem_monitor.deadletters.replayed import Replayed
 from aem_monitor.errors import BrokerError
+from aem_monitor.ingest.kafka_client import connecting, reason
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 
 _BOOTSTRAP_SECONDS: Final = 10.0
@@ -34,22 +34,14 @@ class DeadLetterTopic:
 
     def __enter__(self) -> Self:
         """Reach a broker. Raises ``BrokerError``, also where the topic does not exist."""
-        clients: list[Any] = []
-
-        def client(**configuration: object) -> Any:
-            clients.append(KafkaNetClient(**configuration))
-            return clients[-1]
-
         try:
-            self._consumer = KafkaConsumer(
-                **self._arguments, bootstrap_timeout_ms=int(_BOOTSTRAP_SECONDS * 1000), kafka_client=client
-            )
+            with connecting() as clients:
+                self._consumer = KafkaConsumer(
+                    **self._arguments, bootstrap_timeout_ms=int(_BOOTSTRAP_SECONDS * 1000), kafka_client=clients
+                )
         except (KafkaError, OSError) as error:
-            # A constructor that fails leaves the thread of its client running.
-            for opened in clients:
-                opened.close()
             raise self._unavailable(error) from error
-        (self._client,) = clients
+        (self._client,) = clients.made
         try:
             self._assign()
         except BaseException:
@@ -137,4 +129,4 @@ class DeadLetterTopic:
             raise self._unavailable(error) from error
 
     def _unavailable(self, error: Exception) -> BrokerError:
-        return BrokerError(f"Kafka at {self._servers} does not answer ({type(error).__name__}: {error})")
+        return BrokerError(f"Kafka at {self._servers} does not answer ({reason(error)})")

@@ -21,6 +21,7 @@ from aem_monitor.ingest.batch import (
 )
 from aem_monitor.ingest.causes import Stall
 from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.ingest.kafka_client import reason
 from aem_monitor.ingest.kafka_connection import KafkaConnection, Message
 from aem_monitor.ingest.kafka_group import Ownership, OwnershipChange
 from aem_monitor.ingest.kafka_losses import Losses, tell
@@ -179,8 +180,7 @@ class KafkaSource:
             except Exception as error:  # noqa: BLE001  a client error of any kind must not end the source silently
                 self._complaints.complain(
                     "session",
-                    f"Kafka at {self._settings.servers} cannot be read from "
-                    f"({type(error).__name__}: {error}); retrying.",
+                    f"Kafka at {self._settings.servers} cannot be read from ({reason(error)}); retrying.",
                 )
             self._up = False
             self._apply(self._ownership.forget())
@@ -405,7 +405,8 @@ class KafkaSource:
             connected and self._ownership.joined and len(missing) < len(self._topics) and not self._poison.stopped
         )
         if now - self._connected_at > _UNREACHABLE_AFTER:
-            self._complaints.complain("session", f"Kafka at {self._settings.servers} does not answer; retrying.")
+            why = f" ({trouble})" if (trouble := connection.trouble) else ""
+            self._complaints.complain("session", f"Kafka at {self._settings.servers} does not answer{why}; retrying.")
         elif connected and missing:
             self._complaints.complain("topics", f"Kafka topic {', '.join(missing)} does not exist; waiting for it.")
         elif self._up and self._complaints.over("session"):

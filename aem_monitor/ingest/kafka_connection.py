@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from kafka import KafkaConsumer, TopicPartition
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.errors import KafkaError
-from kafka.net.compat import KafkaNetClient
 from kafka.structs import OffsetAndMetadata
 
 from aem_monitor.ingest.batch import Partition
+from aem_monitor.ingest.kafka_client import connecting
 from aem_monitor.ingest.kafka_group import GroupEvents
 from aem_monitor.ingest.kafka_settings import KafkaSettings
 
@@ -46,25 +46,15 @@ class KafkaConnection:
             KafkaError, OSError: no broker answered within ``bootstrap_timeout`` seconds, or it refused.
         """
         self._topics = [topic.name for topic in settings.topics]
-        clients: list[Any] = []
-
-        def client(**configuration: object) -> Any:
-            clients.append(KafkaNetClient(**configuration))
-            return clients[-1]
-
-        try:
+        with connecting() as clients:
             self._consumer: Any = KafkaConsumer(
                 **settings.consumer_arguments(),
                 # Eager: with the cooperative protocol kafka-python has lost positions of revoked partitions.
                 partition_assignment_strategy=[RangePartitionAssignor],
                 bootstrap_timeout_ms=int(bootstrap_timeout * 1000),
-                kafka_client=client,
+                kafka_client=clients,
             )
-        except BaseException:
-            for opened in clients:
-                opened.close()
-            raise
-        (self._client,) = clients
+        (self._client,) = clients.made
         self.events = GroupEvents(lambda: int(self._consumer.group_metadata().generation_id))
         self._consumer.subscribe(topics=self._topics, listener=self.events)
 
@@ -103,6 +93,11 @@ class KafkaConnection:
             self._client.connected(broker.node_id) or self._client.connected(f"coordinator-{broker.node_id}")
             for broker in self._client.cluster.brokers()
         )
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the last attempt to connect to a broker failed; None where it did not."""
+        return self._client.trouble
 
     def missing_topics(self) -> list[str]:
         """Topics that the brokers do not know (or do not show to this user)."""

@@ -11,9 +11,9 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
-from kafka.net.compat import KafkaNetClient
 
 from aem_monitor.ingest.complaints import Complaints
+from aem_monitor.ingest.kafka_client import connecting, reason
 from aem_monitor.ingest.kafka_settings import RECONNECT_MAX_MS
 
 _LOG: Final = logging.getLogger(__name__)
@@ -172,7 +172,7 @@ class Publisher(Generic[Tag]):
             self._complaints.complain(
                 "send",
                 f"Kafka topic {topic} at {', '.join(self._servers)} cannot be written to "
-                f"({type(error).__name__}: {error}); retrying. It has to exist: it is never created.",
+                f"({reason(error)}); retrying. It has to exist: it is never created.",
             )
         return outcomes
 
@@ -187,13 +187,7 @@ class Publisher(Generic[Tag]):
     def _connected(self) -> Any:
         if self._producer is not None:
             return self._producer
-        clients: list[Any] = []
-
-        def client(**configuration: object) -> Any:
-            clients.append(KafkaNetClient(**configuration))
-            return clients[-1]
-
-        try:
+        with connecting() as clients:
             self._producer = KafkaProducer(
                 bootstrap_servers=self._servers,
                 client_id=self._client_id,
@@ -210,14 +204,9 @@ class Publisher(Generic[Tag]):
                 max_request_size=2**30,
                 max_block_ms=int(_BOOTSTRAP_SECONDS * 1000),
                 bootstrap_timeout_ms=int(_BOOTSTRAP_SECONDS * 1000),
-                kafka_client=client,
+                kafka_client=clients,
                 **self._client,
             )
-        except BaseException:
-            # A constructor that fails leaves the thread of its client running.
-            for opened in clients:
-                opened.close()
-            raise
         return self._producer
 
     def _answer(self, number: int) -> Callable[..., None]:
@@ -232,7 +221,7 @@ class Publisher(Generic[Tag]):
             self._retry_at = time.monotonic() + _RETRY_SECONDS
             self._complaints.complain(
                 "client",
-                f"Kafka at {', '.join(self._servers)} did not take a message ({type(error).__name__}: {error}); "
+                f"Kafka at {', '.join(self._servers)} did not take a message ({reason(error)}); "
                 f"{len(self._sent)} are sent again.",
             )
         self.close(0.0)

@@ -57,6 +57,7 @@ def test_check_takes_overrides_from_the_environment(monkeypatch: pytest.MonkeyPa
 
 
 KAFKA = "bootstrap_servers: ['b:1'], client: {security_protocol: SSL, ssl_password_file: none}"
+AUTHORITY = "bootstrap_servers: ['b:1'], client: {security_protocol: SSL, ssl_cafile: none}"
 OTLP = "endpoint: 'http://localhost:4318/v1/logs'"
 
 
@@ -65,6 +66,8 @@ OTLP = "endpoint: 'http://localhost:4318/v1/logs'"
     [
         (f"ingest: {{kafka: {{{KAFKA}}}}}", "ingest.kafka.client.ssl_password_file"),
         (f"sinks: {{kafka: {{topic: t, {KAFKA}}}}}", "sinks.kafka.client.ssl_password_file"),
+        (f"ingest: {{kafka: {{{AUTHORITY}}}}}", "ingest.kafka.client.ssl_cafile"),
+        (f"sinks: {{kafka: {{topic: t, {AUTHORITY}}}}}", "sinks.kafka.client.ssl_cafile"),
         (f"sinks: {{otlp: {{{OTLP}, authorization_file: none}}}}", "sinks.otlp.authorization_file"),
         ("experts: {judge: {url: 'http://m/v1', model: m, api_key_file: none}}", "experts.judge.api_key_file"),
         (

@@ -3,6 +3,13 @@
 from pathlib import Path
 
 import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from kafka import KafkaConsumer
 
 from aem_monitor.assembly.settings import AssemblySettings
@@ -43,6 +50,7 @@ def test_the_defaults_of_the_file_are_those_of_the_parts() -> None:
 
 def test_chosen_client_settings_reach_the_client_and_secrets_come_from_their_files(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("hunter2 \r\n")
+    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
     path = tmp_path / "aem.yaml"
     path.write_text(
         "ingest:\n"
@@ -88,6 +96,45 @@ def test_a_secret_that_cannot_be_read_is_refused_by_key_and_file(
     )
     with pytest.raises(ConfigError, match=rf"ingest\.kafka\.client\.ssl_password_file: .*{message}"):
         kafka_settings(kafka)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "place"),
+    [
+        ({"ssl_cafile": "nowhere.pem"}, "ssl_cafile: nowhere.pem cannot be used: .*No such file"),
+        ({"ssl_cafile": "text"}, "ssl_cafile: text cannot be used: .*PEM|ssl_cafile: text cannot be used: .*no cert"),
+        ({"ssl_certfile": "nowhere.pem"}, "ssl_certfile: nowhere.pem cannot be used with its private key"),
+        ({"ssl_certfile": "ours.pem", "ssl_keyfile": "nowhere.pem"}, "ssl_keyfile: nowhere.pem cannot be used"),
+        ({"ssl_certfile": "ours.pem", "ssl_keyfile": "theirs.key"}, "ssl_certfile: .* with its private key .*mismatch"),
+        ({"ssl_certfile": "ours.pem", "ssl_keyfile": "locked.key"}, "ssl_certfile: .* with its private key"),
+        (
+            {"ssl_certfile": "ours.pem", "ssl_keyfile": "locked.key", "ssl_password": "wrong"},
+            "ssl_certfile: .* with its private key",
+        ),
+    ],
+)
+def test_a_file_of_tls_that_cannot_be_used_is_refused_by_key_and_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, str], place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    authority = trustme.CA()
+    ours, theirs = (authority.issue_cert("aem-monitor.example") for _ in range(2))
+    ours.cert_chain_pems[0].write_to_path("ours.pem")
+    ours.private_key_pem.write_to_path("ours.key")
+    theirs.private_key_pem.write_to_path("theirs.key")
+    key = load_pem_private_key(ours.private_key_pem.bytes(), None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"hunter2"))
+    Path("locked.key").write_bytes(locked)
+    Path("text").write_text("no certificate")
+
+    def read(client: dict[str, str]) -> KafkaSettings:
+        return kafka_settings(Kafka.model_validate({"bootstrap_servers": ["b:9093"], "client": client}))
+
+    with pytest.raises(ConfigError, match=rf"^ingest\.kafka\.client\.({place})"):
+        read({"security_protocol": "SSL", **chosen})
+    assert read({"security_protocol": "PLAINTEXT", **chosen})
+    for pair in ({"ssl_keyfile": "ours.key"}, {"ssl_keyfile": "locked.key", "ssl_password": "hunter2"}):
+        assert read({"security_protocol": "SSL", "ssl_certfile": "ours.pem", **pair})
 
 
 def _configured(tmp_path: Path, text: str) -> Config:

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -52,10 +52,11 @@ _PROPERTIES: Final = """\
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller_port}
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=CONTROLLER://127.0.0.1:{controller_port},{listeners}
+advertised.listeners={listeners}
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL
 log.dirs={data}
 auto.create.topics.enable=false
 offsets.topic.num.partitions=1
@@ -126,7 +127,8 @@ def _formatted_storage() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="aem-kafka-empty-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     data, properties = folder / "data", folder / "server.properties"
-    properties.write_text(_PROPERTIES.format(port=free_port(), controller_port=free_port(), data=data))
+    listeners = f"PLAINTEXT://127.0.0.1:{free_port()}"
+    properties.write_text(_PROPERTIES.format(listeners=listeners, controller_port=free_port(), data=data))
     tool = _java("kafka.tools.StorageTool", "format", "-t", "YWVtLW1vbml0b3ItdGVzdA", "-c", str(properties))
     done = subprocess.run(tool, capture_output=True, text=True, timeout=120)
     if done.returncode:
@@ -137,10 +139,11 @@ def _formatted_storage() -> Path:
 class KafkaBroker:
     """A broker on a random loopback port that keeps its data and ports over ``stop`` and ``start``.
 
-    With ``external`` bootstrap servers it is somebody else's broker: usable, but not to be stopped.
+    With ``external`` bootstrap servers it is somebody else's broker: usable, but not to be stopped. ``listeners`` are
+    further ones (``NAME://host:port``), which ``properties`` tell about.
     """
 
-    def __init__(self, external: str | None = None) -> None:
+    def __init__(self, external: str | None = None, listeners: Sequence[str] = (), properties: str = "") -> None:
         self.external = external
         self._process: ServerProcess | None = None
         if external is not None:
@@ -149,12 +152,11 @@ class KafkaBroker:
         formatted = _formatted_storage()
         self._folder = Path(tempfile.mkdtemp(prefix="aem-kafka-"))
         shutil.copytree(formatted, self._folder / "data")
-        port, controller_port = free_port(), free_port()
-        self.bootstrap = f"127.0.0.1:{port}"
+        self.bootstrap = f"127.0.0.1:{free_port()}"
+        joined = ",".join((f"PLAINTEXT://{self.bootstrap}", *listeners))
+        written = _PROPERTIES.format(listeners=joined, controller_port=free_port(), data=self._folder / "data")
         self._properties = self._folder / "server.properties"
-        self._properties.write_text(
-            _PROPERTIES.format(port=port, controller_port=controller_port, data=self._folder / "data")
-        )
+        self._properties.write_text(written + properties)
 
     def start(self, timeout: float = 90.0) -> None:
         """Start it, on the data that it left, and wait until it answers."""

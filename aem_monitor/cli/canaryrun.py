@@ -4,31 +4,39 @@ import logging
 import os
 import signal
 import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from aem_monitor.cli.output import write_json
 from aem_monitor.cli.progress import progress_bar
 from aem_monitor.cli.tables import Column, print_table
+from aem_monitor.config.sinks import is_url
+from aem_monitor.config.units import parse_duration
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.load import load_dialogs
+from aem_monitor.httpclient import tls_context
+from aem_monitor.player.client import Client
 from aem_monitor.player.exporter import Exporter
 from aem_monitor.player.faults import ExchangeError, Outcome
 from aem_monitor.player.plan import Plan, read_plan
 from aem_monitor.player.player import Player
 from aem_monitor.player.record import Ended, Record
-from aem_monitor.player.report import COLUMNS, result_object, rows
+from aem_monitor.player.report import COLUMNS, VERDICT_COLUMNS, result_object, rows, verdict_rows
 from aem_monitor.player.script import Script, scripts_of
+from aem_monitor.player.verdicts import Verdicts
 
 _log: Final = logging.getLogger(__name__)
 
 PLAYED: Final = 0
 NOT_ALL_PLAYED: Final = 3
 INTERRUPTED: Final = 130
+
+_API_SECONDS: Final = 30.0
+_STANDARD_ERROR: Final = 2
 
 _CHANGES: Final = {
     "url": ("agent", "url"),
@@ -58,6 +66,15 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, metavar="N", help="most plays that begin in a minute (play.rate)")
     parser.add_argument("--deadline", metavar="TIME", help="no exchange begins later than this (play.deadline)")
     parser.add_argument("--error-budget", type=float, metavar="SHARE", help="of exchanges that may fail, from 0 to 1")
+    parser.add_argument(
+        "--wait",
+        metavar="URL",
+        type=_address,
+        help="wait for the verdicts of the monitor whose admin listener is there",
+    )
+    parser.add_argument(
+        "--wait-for", type=_duration, default=300.0, metavar="TIME", help="how long at most (default: 5m)"
+    )
     parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.set_defaults(handler=run)
 
@@ -70,13 +87,47 @@ def run(arguments: Namespace) -> int:
         _log.warning("%s is not played: %s", one.dialog, one.why)
     if not scripts:
         raise UsageError("none of the chosen dialogs can be played: what the user says must stand in them")
+    verdicts = _verdicts(arguments.wait)
     _check_monitor(plan)
     _say_what_it_does(plan, scripts)
     player = Player(plan, scripts, not_played)
-    with _interrupts(player.stop) as hurry, progress_bar("playing", least=2, unit="plays") as report:
-        record = player.run(report, hurry)
-    _tell(record, arguments.format)
-    return _code(record)
+    with _Interrupts(player.stop) as interrupts:
+        with progress_bar("playing", least=2, unit="plays") as report:
+            record = player.run(report, lambda: interrupts.count > 1)
+        if verdicts is not None:
+            before = interrupts.count
+            with progress_bar("waiting", least=1, unit="verdicts") as report:
+                known = [play for play in record.plays if play.known]
+                verdicts.wait(known, arguments.wait_for, report, lambda: interrupts.count > before)
+    _tell(record, arguments.format, waited=verdicts is not None)
+    if interrupts.count:
+        return INTERRUPTED
+    missing = verdicts is not None and any(play.known and play.run is None for play in record.plays)
+    return PLAYED if record.ended is Ended.PLAYED and not missing else NOT_ALL_PLAYED
+
+
+def _address(text: str) -> str:
+    if not is_url(text):
+        raise ArgumentTypeError(f"{text}: give the whole URL of the admin listener, such as http://127.0.0.1:21465")
+    return text
+
+
+def _duration(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text}: {error}") from None
+
+
+def _verdicts(url: str | None) -> Verdicts | None:
+    if url is None:
+        return None
+    found = Verdicts(url, Client(_API_SECONDS, tls_context(None, "--wait")))
+    try:
+        found.check()
+    except ExchangeError as error:
+        raise UsageError(f"--wait: nothing is played, since no verdicts can be had: {error}") from error
+    return found
 
 
 def _changes(arguments: Namespace) -> dict[Sequence[str], Any]:
@@ -102,27 +153,33 @@ def _say_what_it_does(plan: Plan, scripts: Sequence[Script]) -> None:
         )
 
 
-@contextmanager
-def _interrupts(stop: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """SIGINT and SIGTERM let exchanges under way end; a second one does not wait for them. Yields whether that came."""
-    count = 0
+class _Interrupts:
+    """SIGINT and SIGTERM while the block runs: the first lets exchanges under way end, the second does not wait for
+    them."""
 
-    def interrupted(_signal: int, _frame: FrameType | None) -> None:
-        nonlocal count
-        count += 1
-        stop()
-        if count == 1:
-            print("Ending after the exchanges under way; once more to end at once", file=sys.stderr)
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self.count = 0
+        self._stop = stop
+        self._before: dict[int, Any] = {}
 
-    before = {number: signal.signal(number, interrupted) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: count > 1
-    finally:
-        for number, handler in before.items():
+    def __enter__(self) -> Self:
+        self._before = {number: signal.signal(number, self._come) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    def _come(self, _signal: int, _frame: FrameType | None) -> None:
+        self.count += 1
+        self._stop()
+        if self.count == 1:
+            # Not through a stream, in which the interrupted code may just be writing.
+            with suppress(OSError):
+                os.write(_STANDARD_ERROR, b"Ending after the exchanges under way; once more to end at once\n")
 
-def _tell(record: Record, form: str) -> None:
+
+def _tell(record: Record, form: str, *, waited: bool) -> None:
     if form == "json":
         write_json(result_object(record))
     else:
@@ -133,8 +190,16 @@ def _tell(record: Record, form: str) -> None:
         ]
         if failed:
             print_table(("failed", Column("exchanges", "right")), failed, sys.stdout)
+        if waited:
+            print_table(VERDICT_COLUMNS, verdict_rows(record), sys.stdout)
     if record.undelivered:
         _log.warning("The monitor does not know of %d exchanges: their spans were not delivered", record.undelivered)
+    without = sum(play.known and play.run is None for play in record.plays) if waited else 0
+    if without:
+        _log.warning(
+            "%d plays have no final run: do the agent's spans reach the monitor, in the traces that it is called in?",
+            without,
+        )
     if record.ended is not Ended.PLAYED:
         _log.warning("%s: %d of %d plays began", _WHY[record.ended], len(record.plays), record.planned)
 
@@ -144,9 +209,3 @@ _WHY: Final = {
     Ended.DEADLINE: "Ended by the deadline",
     Ended.INTERRUPTED: "Interrupted",
 }
-
-
-def _code(record: Record) -> int:
-    if record.ended is Ended.INTERRUPTED:
-        return INTERRUPTED
-    return PLAYED if record.ended is Ended.PLAYED else NOT_ALL_PLAYED

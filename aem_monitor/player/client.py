@@ -41,8 +41,15 @@ class Client:
     tls: ssl.SSLContext | None = None
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-        """Send once and return the answer. Raises ``ExchangeError``; its message does not hold the URL's query, which
+        """POST once and return the answer. Raises ``ExchangeError``; its message does not hold the URL's query, which
         may be secret."""
+        return self._send("POST", url, body, headers)
+
+    def get(self, url: str) -> Answer:
+        """GET, otherwise as ``post``."""
+        return self._send("GET", url, None, {})
+
+    def _send(self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
         parts = urlsplit(url)
         where = f"{parts.scheme}://{parts.netloc}{parts.path}"
         target = f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}"
@@ -54,12 +61,12 @@ class Client:
                 connection.connect()
             except ConnectionRefusedError as error:
                 if pause is None or time.monotonic() + pause > until:
-                    message = f"{where} refused the connection; is the agent running there?"
+                    message = f"{where} refused the connection; is anything running there?"
                     raise ExchangeError(Outcome.REFUSED, message) from error
             except (OSError, http.client.HTTPException) as error:
                 raise _failed(where, error, late=done.late, seconds=self.timeout) from error
             else:
-                return self._exchange(connection, where, asked, body, headers, done)
+                return self._exchange(connection, where, (method, asked, body, headers), done)
             finally:
                 done.over()
                 connection.close()
@@ -70,14 +77,13 @@ class Client:
         self,
         connection: http.client.HTTPConnection,
         where: str,
-        target: str,
-        body: bytes,
-        headers: Mapping[str, str],
+        request: tuple[str, str, bytes | None, Mapping[str, str]],
         done: Deadline,
     ) -> Answer:
+        method, target, body, headers = request
         own = {"User-Agent": f"aem-monitor/{__version__}", "Connection": "close", "Accept-Encoding": "identity"}
         try:
-            connection.request("POST", target, body, {**headers, **own})
+            connection.request(method, target, body, {**headers, **own})
             with connection.getresponse() as response:
                 answer = response.read(_MOST_OF_AN_ANSWER + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:

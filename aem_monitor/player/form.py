@@ -169,6 +169,10 @@ class ResetForm(_Called):
             raise KeyFaultError("command", "give either this or url")
         if self.url is not None:
             check_url(self.url, "url")
+        if self.command is not None:
+            for key in ("headers", "authorization_file", "authorization_env", "cafile"):
+                if getattr(self, key):
+                    raise KeyFaultError(key, "is of no use to a command; leave it out")
         wrong = fault_of(self.command, NAMES)
         if wrong:
             raise KeyFaultError("command", wrong)

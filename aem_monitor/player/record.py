@@ -1,9 +1,10 @@
 """What was played, as it is told afterwards."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from aem_monitor.model.jsonvalue import JSON
 from aem_monitor.player.faults import Outcome
 from aem_monitor.player.script import NotPlayed, Script
 
@@ -23,19 +24,26 @@ class ExchangeRecord:
 
 @dataclass(slots=True)
 class PlayRecord:
-    """One play of a dialog. Grows while it is played, by one thread. ``reset_failed``: nothing of it was played."""
+    """One play of a dialog. Grows while it is played, by one thread. ``reset_failed``: nothing of it was played.
+    ``run`` is the monitor's verdict, where it was waited for and came."""
 
     script: Script
     repeat: int
     conversation_id: str
     exchanges: list[ExchangeRecord] = field(default_factory=list)
     reset_failed: bool = False
+    run: Mapping[str, JSON] | None = None
 
     @property
     def complete(self) -> bool:
         """Whether every message was said and answered."""
         said = len(self.exchanges) == len(self.script.messages)
         return said and all(one.outcome is Outcome.ANSWERED for one in self.exchanges)
+
+    @property
+    def known(self) -> bool:
+        """Whether the monitor can know of it."""
+        return any(one.delivered for one in self.exchanges)
 
 
 class Ended(StrEnum):

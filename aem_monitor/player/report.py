@@ -61,6 +61,7 @@ def _play(play: PlayRecord) -> Mapping[str, Any]:
         "conversation_id": play.conversation_id,
         "complete": play.complete,
         "reset_failed": play.reset_failed,
+        "run": play.run,
         "exchanges": [
             {
                 "exchange": one.number,
@@ -73,6 +74,26 @@ def _play(play: PlayRecord) -> Mapping[str, Any]:
             for one in play.exchanges
         ],
     }
+
+
+VERDICT_COLUMNS = ("dialog", "release", "result", "correct", "first failure", "root cause", "run", "conversation")
+
+
+def verdict_rows(record: Record) -> list[tuple[object, ...]]:
+    """A row a play that the monitor can know of: what it says of it."""
+    return [_verdict(play) for play in record.plays if play.known]
+
+
+def _verdict(play: PlayRecord) -> tuple[object, ...]:
+    if play.run is None:
+        return play.script.dialog, None, "no run", None, None, None, None, play.conversation_id
+    run = play.run
+    result = "undecided" if run["test_pass"] is None else "pass" if run["test_pass"] else "fail"
+    turn = run["first_failure_turn"]
+    return (
+        *(play.script.dialog, run["release"], result, run["success_rate"], None if turn is None else f"turn {turn}"),
+        *(run["root_cause"], run["run_id"], play.conversation_id),
+    )
 
 
 def _answered(exchanges: Sequence[ExchangeRecord]) -> list[float]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from aem_monitor.errors import UsageError
 from aem_monitor.golden.dialog import Dialog, ToolTurn, UserTurn
-from aem_monitor.golden.reference import references_in
 from aem_monitor.validation import did_you_mean
 
 
@@ -32,10 +31,6 @@ def script_of(dialog: Dialog) -> Script | NotPlayed:
     messages = tuple(turn.text for turn in dialog.turns if isinstance(turn, UserTurn))
     if not messages:
         return NotPlayed(dialog.name, "an open dialog: it does not say what the user says")
-    for text in messages:
-        named = references_in(text)
-        if named:
-            return NotPlayed(dialog.name, f"the user says {named[0].text}, a result that only the agent knows")
     return Script(dialog.name, dialog.version, messages, _effects(dialog))
 
 

@@ -1,0 +1,141 @@
+"""What a request to an agent can come to, and that it is never sent twice."""
+
+import socket
+import ssl
+import struct
+import threading
+import time
+
+import pytest
+
+from aem_monitor.player import client as module
+from aem_monitor.player.client import Client
+from aem_monitor.player.faults import ExchangeError, Outcome
+from tests.alerting.answering import Answer, Receiving
+from tests.services.process import free_port
+
+CLIENT = Client(timeout=10.0)
+
+
+def failure(url: str, client: Client = CLIENT) -> ExchangeError:
+    with pytest.raises(ExchangeError) as caught:
+        client.post(f"{url}/chat?token=hunter2", b"{}", {})
+    assert "hunter2" not in str(caught.value)
+    assert caught.value.reason == caught.value.outcome.value
+    return caught.value
+
+
+def test_an_answer_is_what_was_answered(receiving: Receiving) -> None:
+    receiving.answer = lambda request: Answer(200, {"Content-Type": "application/json; charset=utf-8"}, b'{"a": 1}')
+    answer = CLIENT.post(f"{receiving.url}/v1/chat?x=1", b'{"b": 2}', {"X-More": "y"})
+    assert (answer.status, answer.content_type, answer.body) == (200, "application/json", b'{"a": 1}')
+    (request,) = receiving.requests
+    assert (request.path, request.json, request.headers["X-More"]) == ("/v1/chat?x=1", {"b": 2}, "y")
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "said"),
+    [
+        (Answer(500, {}, b"boom\x1b[2J\nworse"), Outcome.STATUS, "answered 500: boom [2J worse"),
+        (Answer(401), Outcome.STATUS, "answered 401"),
+        (
+            Answer(307, {"Location": "http://elsewhere/\x9b"}),
+            Outcome.REDIRECT,
+            "points to http://elsewhere/ ; it",
+        ),
+        (Answer(304), Outcome.REDIRECT, "points to nowhere"),
+        (Answer(200, {}, b"x" * (4 * 2**20 + 1)), Outcome.TOO_LARGE, "more than 4 MiB"),
+    ],
+)
+def test_an_answer_that_is_none_is_told_apart_and_nothing_is_sent_again(
+    receiving: Receiving, answer: Answer, outcome: Outcome, said: str
+) -> None:
+    receiving.answer = lambda request: answer
+    error = failure(receiving.url)
+    assert (error.outcome, error.status) == (outcome, answer.status)
+    assert said in str(error)
+    assert len(receiving.requests) == 1
+
+
+def _dribble(connection: socket.socket) -> None:
+    for letter in b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n":
+        connection.send(bytes([letter]))
+        time.sleep(0.05)
+
+
+def _endless(connection: socket.socket) -> None:
+    connection.send(b"HTTP/1.1 200 OK\r\n\r\n")
+    time.sleep(1.0)
+
+
+@pytest.mark.parametrize("slowly", [_dribble, _endless])
+def test_the_time_is_that_of_the_whole_exchange(receiving: Receiving, slowly: object) -> None:
+    receiving.raw = slowly  # type: ignore[assignment]
+    error = failure(receiving.url, Client(timeout=0.3))
+    assert (error.outcome, str(error).endswith("did not answer within 0.3 seconds")) == (Outcome.TIMEOUT, True)
+    assert len(receiving.requests) == 1
+
+
+def _reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+def _garbage(connection: socket.socket) -> None:
+    connection.send(b"SSH-2.0-OpenSSH\r\n")
+
+
+@pytest.mark.parametrize("broken", [_reset, _garbage])
+def test_a_request_that_may_have_arrived_is_not_sent_again(receiving: Receiving, broken: object) -> None:
+    receiving.raw = broken  # type: ignore[assignment]
+    assert failure(receiving.url).outcome is Outcome.UNREACHABLE
+    assert len(receiving.requests) == 1
+
+
+def test_a_connection_that_is_refused_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSES", (0.01, 0.01))
+    tried = []
+    connect = socket.create_connection
+
+    def counting(*arguments: object, **named: object) -> socket.socket:
+        tried.append(arguments)
+        return connect(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "create_connection", counting)
+    error = failure(f"http://127.0.0.1:{free_port()}")
+    assert (error.outcome, len(tried)) == (Outcome.REFUSED, 3)
+
+
+def test_an_agent_that_is_started_meanwhile_is_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PAUSES", (0.2, 0.2, 0.2, 0.2, 0.2))
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+
+        def serve() -> None:
+            time.sleep(0.3)
+            listener.listen()
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+        threading.Thread(target=serve, daemon=True).start()
+        answer = CLIENT.post(f"http://127.0.0.1:{listener.getsockname()[1]}/", b"{}", {})
+    assert answer.body == b"{}"
+
+
+def test_a_refused_connection_is_not_tried_beyond_the_time() -> None:
+    error = failure(f"http://127.0.0.1:{free_port()}", Client(timeout=0.1))
+    assert error.outcome is Outcome.REFUSED
+
+
+def test_a_host_that_is_none_is_unreachable() -> None:
+    assert failure("http://no-such-host.invalid").outcome is Outcome.UNREACHABLE
+
+
+def test_a_server_that_speaks_no_tls_is_no_secure_connection(receiving: Receiving) -> None:
+    url = receiving.url.replace("http:", "https:")
+    error = failure(url, Client(10.0, ssl.create_default_context()))
+    assert error.outcome is Outcome.TLS
+    assert "check the certificate and cafile" in str(error)
+    assert receiving.requests == []

@@ -2,11 +2,14 @@
 
 import contextlib
 import ctypes
+import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,14 +17,28 @@ from typing import Final
 from tests.services.cache import ServiceUnavailableError
 
 _PR_SET_PDEATHSIG: Final = 1
+_PORTS: Final = range(15_000, 32_000)
+_marks: Final[deque[int]] = deque(maxlen=100)
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of 127.0.0.1 that nobody listens on, and that nobody else gets until the server that it is for has it.
+
+    It lies below those that systems give to outgoing connections. Other test processes do not get it because this one
+    keeps the UDP port of the same number, which nobody needs, for its next hundred calls.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with socket.socket() as probe, socket.socket(type=socket.SOCK_DGRAM) as mark:
+            try:
+                mark.bind(("127.0.0.1", port))
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            if len(_marks) == _marks.maxlen:
+                os.close(_marks.popleft())
+            _marks.append(mark.detach())
+            return port
 
 
 def _die_with_parent() -> None:

@@ -1,6 +1,6 @@
 """Does aem-monitor get all that the agents say, does it keep up, and what does it leave out?"""
 
-from grafana import kafka
+from grafana import kafka, told
 from grafana.dashboard import SOURCE, Dashboard, Row, runbook
 from grafana.panels import BAD, GOOD, Panel, Query, stat, steps, table, timeseries
 from grafana.promql import RANGE, RATE, gauge, increase, quantile, rate, series, since
@@ -358,6 +358,7 @@ DASHBOARD = Dashboard(
         Row("Engine", _engine()),
         Row("Journal of OTLP", _journal()),
         Row("Sinks", _sinks()),
+        Row("Built-in alerting", told.panels()),
         Row("Kafka", kafka.panels()),
     ),
     SOURCE,

@@ -17,6 +17,7 @@ from tests.end_to_end.sales import PROFIT, RIGHT
 from tests.services.agent import agent_spans
 from tests.services.collector import otlp_json
 from tests.services.daemon import Daemon
+from tests.services.pagerduty import PagerDuty
 from tests.services.process import free_port
 from tests.services.prometheus import PrometheusServer
 
@@ -114,6 +115,8 @@ def _golden(folder: Path) -> Path:
 def filled_prometheus(folder: Path) -> Iterator[PrometheusServer]:
     """Everything played, counted and scraped; the daemon still runs."""
     otlp, metrics = (f"127.0.0.1:{free_port()}" for _ in range(2))
+    (folder / "key").write_text("0123456789abcdef" * 2)
+    pagerduty = PagerDuty().start()
     daemon = Daemon(
         folder,
         _golden(folder),
@@ -124,6 +127,12 @@ def filled_prometheus(folder: Path) -> Iterator[PrometheusServer]:
             "assembly": {"grace": "4s", "wall_idle": "1s"},
             # So few that some tools are counted under `other`.
             "sinks": {"json_lines": {"path": str(folder / "verdicts.jsonl")}},
+            # Told of each new release, at least.
+            "alerting": {
+                "receivers": {
+                    "pagerduty": {"url": f"http://127.0.0.1:{pagerduty.port}", "routing_key_file": str(folder / "key")}
+                }
+            },
             "metrics": {"listen": metrics, "max_label_values": 10},
         },
     )
@@ -160,7 +169,9 @@ def filled_prometheus(folder: Path) -> Iterator[PrometheusServer]:
         assert _post(otlp, _again(recordings()[0].requests[0], 1)) == 200
         prometheus.wait_for("sum(aem_monitor_refused_requests_total) > 0", bool, 60.0)
         prometheus.wait_for("sum(aem_monitor_skipped_spans_total) > 0", bool, 60.0)
+        prometheus.wait_for("aem_monitor_alerting_last_success_timestamp_seconds", bool, 60.0)
         yield prometheus
     finally:
         prometheus.close()
         daemon.close()
+        pagerduty.stop()

@@ -30,6 +30,8 @@ WITHOUT_DATA: Final = {
 }
 
 NOT_ALWAYS: Final = {
+    "aem_monitor_alerting_oldest_run_timestamp_seconds": "there only while a run waits, which a scrape may miss",
+    "aem_monitor_alerting_oldest_notification_timestamp_seconds": "the same, of notifications",
     "aem_monitor_sink_oldest_timestamp_seconds": "there only while a verdict waits, which a scrape may miss",
 }
 

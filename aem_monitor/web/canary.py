@@ -31,8 +31,6 @@ processor with this one."""
 _KEPT: Final = 16
 """Answers."""
 
-_ROLES: Final = ("baseline", "candidate")
-
 _Answer: TypeAlias = Callable[[], Response]
 """Makes a response of an answer that is known."""
 
@@ -60,17 +58,15 @@ class CanaryEndpoint:
         self._rest_until = -math.inf
 
     def answer(self, request: Request) -> Response:
-        """The result object, or 404 when a release has no run: an answer without its runs would let a misspelt name
-        wait for ever. 503 when others who ask keep it busy.
+        """The result object, also of releases without runs: not enough evidence. A rollout begins with that, and those
+        who look so many times and then ask a person (Argo Rollouts) do not count errors as looks. 503 when others who
+        ask keep it busy.
 
         Raises:
             QueryError: a parameter cannot be used, or it is left open which agent is meant.
         """
         asked = question(request.query_params)
         marks = tuple(self._store.mark(asked.agent, name) for name in asked.names)
-        for role, name, mark in zip(_ROLES, asked.names, marks, strict=True):
-            if not mark.runs:
-                return _no_release(role, name)
         key = (marks, tuple(sorted(request.query_params.multi_items())))
         known = self._answers.get(key)
         if known is not None:
@@ -110,22 +106,11 @@ class CanaryEndpoint:
     def _computed(self, asked: Question) -> _Answer:
         names = asked.names
         releases = (self._store.played(asked.agent, names[0]), self._store.played(asked.agent, names[1]))
-        for role, name, release in zip(_ROLES, names, releases, strict=True):
-            if not release.agents:
-                return partial(_no_release, role, name)
         try:
             found = compare(names, releases, asked.rules)
         except UsageError as error:
             raise QueryError(str(error)) from error
         return partial(StrictJSONResponse, result_object(found.names, found.releases, found.result, found.rules))
-
-
-def _no_release(role: str, name: str) -> Response:
-    message = (
-        f"the {role}: no final run of a reviewed dialog belongs to release {name[:100]!r} (yet). "
-        "GET /api/v1/runs lists what there is"
-    )
-    return error_response(404, "not_found", message)
 
 
 def _busy(seconds: float) -> Response:

@@ -132,18 +132,22 @@ def test_parameters_that_cannot_be_used_are_refused_with_the_reason(store: Store
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "runs"),
     [
-        ("baseline=0&candidate=1", "the baseline: no final run of a reviewed dialog belongs to release '0'"),
-        ("baseline=1&candidate=2", "the candidate: no final run of a reviewed dialog belongs to release '2'"),
-        ("baseline=1&candidate=2&agent=bank", "the baseline: no final run"),
+        ("baseline=0&candidate=1", (0, 1)),
+        ("baseline=1&candidate=2", (1, 0)),
+        ("baseline=0&candidate=2", (0, 0)),
+        ("baseline=1&candidate=2&agent=bank", (0, 0)),
     ],
 )
-def test_a_release_without_runs_is_not_found(store: Store, query: str, said: str) -> None:
+def test_a_release_without_runs_is_not_enough_evidence_as_it_is_for_the_command(
+    store: Store, query: str, runs: tuple[int, int]
+) -> None:
     record(store, "1", ".")
     status, answer = ask(store, query)
-    assert (status, answer["error"]["reason"]) == (404, "not_found")
-    assert said in answer["error"]["message"]
+    jsonschema.validate(answer, SCHEMA)
+    assert (status, answer["state"]) == (200, "not_enough_evidence")
+    assert (answer["baseline"]["runs"], answer["candidate"]["runs"]) == runs
 
 
 class Counting:
@@ -210,11 +214,6 @@ def test_what_cannot_be_answered_costs_rests_as_well(store: Store, counting: Cou
     record(store, "2", ".", agent="bank")
     assert http.get("/?baseline=1&candidate=2").status_code == 400
     assert http.get("/?baseline=1&candidate=2").status_code == 503
-
-
-def test_a_release_that_has_no_run_costs_nothing(counting: Counting, http: TestClient) -> None:
-    assert http.get("/?baseline=1&candidate=3").status_code == 404
-    assert counting.read == []
 
 
 def test_of_many_who_ask_at_once_some_are_sent_away(counting: Counting, http: TestClient) -> None:

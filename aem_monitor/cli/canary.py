@@ -2,26 +2,24 @@
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
-
-import orjson
+from typing import Final
 
 from aem_monitor.canary.compare import Comparison, check_names, compare
 from aem_monitor.canary.gate import Rules, State
 from aem_monitor.canary.picture import svg
-from aem_monitor.canary.played import Release, releases_of_lines
+from aem_monitor.canary.played import Release
 from aem_monitor.canary.question import NUMBERS, default, rules_of
 from aem_monitor.canary.render import change, facts, markdown, result_object, sentence
 from aem_monitor.cli import canaryrun
-from aem_monitor.cli.canarywatch import follow, store_look
+from aem_monitor.cli.canaryinput import releases_of_files, releases_of_store, tell_missing
+from aem_monitor.cli.canarywatch import StoreLooks, follow
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.cli.progress import status_line
+from aem_monitor.cli.stopping import StoppedError, exit_code, stopped_by_signals
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
 from aem_monitor.config.units import parse_duration
-from aem_monitor.errors import UsageError
 
 EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
 
@@ -55,7 +53,7 @@ def configure(parser: ArgumentParser) -> None:
         help="follow a rollout until a verdict or a deadline",
         description="Asks as check does, again and again over the store, and exits as it does with the first verdict: "
         "0 for pass, 1 for a regression; 3 for not enough evidence at the deadline. Goes on while the store cannot be "
-        "read.",
+        "read. SIGTERM and Ctrl-C end it with 143 and 130.",
     )
     _add_question(watch)
     watch.add_argument("--deadline", type=_duration, default=1800.0, metavar="TIME", help="from now (default: 30m)")
@@ -109,9 +107,13 @@ def _check(arguments: Namespace) -> int:
 
 def _watch(arguments: Namespace) -> int:
     names, rules = _question(arguments)
-    look = store_look(configuration(arguments), arguments.agent, names, rules)
-    with status_line("canary: looking for the first time") as report:
-        found = follow(look, report, arguments.deadline, arguments.every)
+    try:
+        with stopped_by_signals("aem-monitor: canary: stopped before there was a verdict"):
+            look = StoreLooks(configuration(arguments), arguments.agent, names, rules)
+            with status_line("canary: looking for the first time") as report:
+                found = follow(look, report, arguments.deadline, arguments.every)
+    except StoppedError as stopped:
+        return exit_code(stopped.number)
     return _told(found, arguments.format)
 
 
@@ -139,29 +141,8 @@ def _told(found: Comparison, form: str) -> int:
 
 def _releases(arguments: Namespace, names: tuple[str, str]) -> tuple[Release, Release]:
     if arguments.verdicts:
-        found = releases_of_lines(_lines(arguments.verdicts), arguments.agent, names)
-        return found[names[0]], found[names[1]]
+        return releases_of_files(arguments.verdicts, arguments.agent, names)
     with open_store(configuration(arguments)) as store:
-        return store.played(arguments.agent, names[0]), store.played(arguments.agent, names[1])
-
-
-def _lines(paths: list[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                for number, text in enumerate(file, 1):
-                    place = f"{path}:{number}"
-                    if text.strip():
-                        yield place, _object(place, text)
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}") from error
-
-
-def _object(place: str, text: bytes) -> Mapping[str, Any]:
-    try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f"{place}: not valid JSON: {error.msg} (character {error.colno})") from error
-    if not isinstance(value, dict):
-        raise UsageError(f"{place}: not a JSON object")
-    return value
+        found = releases_of_store(store, arguments.agent, names)
+        tell_missing(store, found, arguments.agent, names)
+    return found

@@ -1,6 +1,9 @@
 """Progress on standard error of what takes long."""
 
+import logging
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO, TypeAlias
@@ -11,6 +14,11 @@ from rich.text import Text
 
 Report: TypeAlias = Callable[[int, int], None]
 """``report(done, total)`` in bytes, or whatever the bar counts; ``total`` may grow."""
+
+_log = logging.getLogger(__name__)
+
+LOGGED_EVERY = 60.0
+"""Seconds between lines of the log."""
 
 LONG = 8 * 2**20
 """Bytes below which an input is read before anybody looks for a bar."""
@@ -40,11 +48,11 @@ def progress_bar(
 def status_line(text: str, stream: TextIO | None = None) -> Iterator[Callable[[str], None]]:
     """Show on ``stream`` (standard error) what is waited for, and yield what says it anew.
 
-    Draws nothing where the stream is no terminal. The line is removed at the end.
+    The line is removed at the end. Where the stream is no terminal, what is said anew is logged, once a minute.
     """
     target = sys.stderr if stream is None else stream
     if not target.isatty():
-        yield lambda _: None
+        yield _NowAndThen(time.monotonic).report
         return
     with Console(file=target).status(Text(text)) as status:
         yield lambda said: status.update(Text(said))
@@ -52,6 +60,17 @@ def status_line(text: str, stream: TextIO | None = None) -> Iterator[Callable[[s
 
 def _silent(_done: int, _total: int) -> None:
     return
+
+
+class _NowAndThen:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._next = -math.inf
+
+    def report(self, said: str) -> None:
+        if self._clock() >= self._next:
+            _log.info("%s", said)
+            self._next = self._clock() + LOGGED_EVERY
 
 
 class _Bar:

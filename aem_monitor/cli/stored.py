@@ -16,7 +16,8 @@ from aem_monitor.errors import UsageError
 from aem_monitor.experts.build import build_expert
 from aem_monitor.golden.load import Dialogs, load_dialogs
 from aem_monitor.pipeline import Pipeline
-from aem_monitor.store.store import Store
+from aem_monitor.store import Store
+from aem_monitor.store.beside import StoreBesideDaemon
 
 
 def add_store_argument(parser: ArgumentParser) -> None:
@@ -47,7 +48,7 @@ def open_store(config: Config) -> Store:
                 f"{url.database}: there is no store; name the daemon's configuration with --config, and mind that a "
                 "relative store.url counts from the working directory"
             )
-    return Store(config.store.url, config.store.replica or socket.gethostname(), keeping(config))
+    return StoreBesideDaemon(config.store.url, config.store.replica or socket.gethostname(), keeping(config))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ class Transactions:
         self._read_lock = self._lock if in_memory(self._engine) else None
         self._closed = False
         try:
-            if self._read("be opened", schema.current_version) != schema.SCHEMA_VERSION:
-                with self._writing("be prepared") as connection:
-                    schema.prepare(connection, schema.METADATA, schema.SCHEMA_VERSION, MIGRATIONS)
+            current = self._read("be opened", schema.current_version)
+            if current != schema.SCHEMA_VERSION:
+                self._prepare(current)
         except StoreError:
             self._engine.dispose()
             raise
@@ -59,6 +59,11 @@ class Transactions:
         with self._lock:
             self._closed = True
             self._engine.dispose()
+
+    def _prepare(self, _current: int | None) -> None:
+        """Bring the database from a version (None: there is none) to the one of this program."""
+        with self._writing("be prepared") as connection:
+            schema.prepare(connection, schema.METADATA, schema.SCHEMA_VERSION, MIGRATIONS)
 
     def _write(self, action: str, work: Callable[[Connection], T]) -> T:
         with self._writing(action) as connection:

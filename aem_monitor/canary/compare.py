@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 
 from aem_monitor.canary.gate import Result, Rules, decide
-from aem_monitor.canary.pairs import pair
+from aem_monitor.canary.pairs import Paired, pair
 from aem_monitor.canary.played import Release
 from aem_monitor.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The baseline's and the candidate's name and runs, and what the gate says of them under ``rules``."""
+    """The baseline's and the candidate's name and runs, which of them met, and what the gate says of them under
+    ``rules``."""
 
     names: tuple[str, str]
     releases: tuple[Release, Release]
+    paired: Paired
     rules: Rules
     result: Result
 
@@ -37,4 +39,5 @@ def compare(names: tuple[str, str], releases: tuple[Release, Release], rules: Ru
     if len(agents) > 1:
         named = ", ".join(sorted(agents))
         raise UsageError(f"canary: several agents have runs of these releases; give the agent, one of: {named}")
-    return Comparison(names, releases, rules, decide(pair(releases[0].played, releases[1].played), rules, fixed))
+    paired = pair(releases[0].played, releases[1].played)
+    return Comparison(names, releases, paired, rules, decide(paired, rules, fixed))

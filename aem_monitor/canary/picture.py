@@ -1,6 +1,5 @@
 """A result of the gate as a picture, in SVG."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -11,6 +10,7 @@ from aem_monitor.canary.gate import Result
 from aem_monitor.canary.pairs import Played
 from aem_monitor.canary.played import Release
 from aem_monitor.canary.render import ENDPOINTS, facts, sentence
+from aem_monitor.controls import visible
 from aem_monitor.interval import wilson
 
 WIDTH: Final = 800
@@ -27,8 +27,6 @@ _MEASURED: Final[Mapping[str, Callable[[Played], float]]] = {
     "Runs that pass": lambda one: float(one.passed),
     "Turns that are right": lambda one: one.correct,
 }
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # Rules are written out for both schemes, and no variables used, which converters to other formats do not know.
 _STYLE: Final = """
@@ -122,7 +120,7 @@ class _Sheet:
 
     def line(self, style: str, text: str, height: int) -> None:
         self._y += height
-        self._text(20, style, _cut(text, _HEAD_LETTERS), text)
+        self._text(20, style, _cut(visible(text), _HEAD_LETTERS), text)
 
     def part(self, text: str) -> None:
         self.line("part", text, 36)
@@ -130,7 +128,7 @@ class _Sheet:
 
     def row(self, name: str, told: str) -> None:
         """The texts of a row; what stands between them is drawn before."""
-        self._text(20, "", _cut(name, _NAME_LETTERS), name)
+        self._text(20, "", _cut(visible(name), _NAME_LETTERS), name)
         self._text(_RIGHT + 12, "soft", told, told)
         self._y += _ROW
 
@@ -160,7 +158,7 @@ class _Sheet:
         )
 
     def _text(self, x: int, style: str, shown: str, whole: str) -> None:
-        title = f"<title>{_plain(whole)}</title>" if shown != whole else ""
+        title = f"<title>{_plain(whole)}</title>" if shown != visible(whole) else ""
         self._drawn.append(f'<text class="{style}" x="{x}" y="{self._y}">{title}{_plain(shown)}</text>')
 
 
@@ -180,6 +178,5 @@ def _cut(text: str, letters: int) -> str:
 
 
 def _plain(text: str) -> str:
-    """Names come from agents: they are text here, and what no XML may hold (control characters, halves of
-    characters) is a replacement character."""
-    return escape(_NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text))
+    """Names come from agents: they are text here, nor do they turn it around."""
+    return escape(visible(text))

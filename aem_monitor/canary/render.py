@@ -175,14 +175,15 @@ def _cell(text: str) -> str:
 
 
 def _interval(found: Difference) -> str:
-    return f"{_points(found.mean)} points ({_points(found.lower)} to {_points(found.upper)})"
+    return f"{points(found.mean)} points ({points(found.lower)} to {points(found.upper)})"
 
 
 def _range(release: Mapping[str, float], name: str) -> str:
     return f"{100 * release[f'{name}_lower']:.0f} to {100 * release[f'{name}_upper']:.0f} %"
 
 
-def _points(share: float | None) -> str:
+def points(share: float | None) -> str:
+    """A share in points, with its sign."""
     return "-" if share is None else f"{100 * share:+.1f}"
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from aem_monitor.canary.compare import Comparison, check_names, compare
 from aem_monitor.canary.gate import Rules, State
+from aem_monitor.canary.junit import junit
 from aem_monitor.canary.picture import svg
 from aem_monitor.canary.played import Release
 from aem_monitor.canary.question import NUMBERS, default, rules_of
@@ -87,7 +88,7 @@ def _add_question(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--critical", action="append", default=[], metavar="DIALOG", help="a dialog that gates by itself"
     )
-    parser.add_argument("--format", choices=("table", "json", "markdown", "svg"), default="table")
+    parser.add_argument("--format", choices=("table", "json", "markdown", "svg", "junit"), default="table")
 
 
 def _duration(text: str) -> float:
@@ -129,6 +130,8 @@ def _told(found: Comparison, form: str) -> int:
         write_json(result_object(found.names, found.releases, found.result, found.rules))
     elif form == "markdown":
         write_text(markdown(found.names, found.releases, found.result))
+    elif form == "junit":
+        write_text(junit(found))
     elif form == "svg":
         write_text(svg(found.names, found.releases, found.result))
     else:

@@ -6,7 +6,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TextIO
 
-from aem_monitor.cli.controls import visible
+from aem_monitor.controls import visible
 
 LEVELS = ("debug", "info", "warning", "error")
 

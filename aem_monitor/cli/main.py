@@ -17,8 +17,8 @@ from io import TextIOWrapper
 
 from aem_monitor import __version__
 from aem_monitor.cli.command import COMMANDS, FAILED, Command, Handler
-from aem_monitor.cli.controls import visible
 from aem_monitor.cli.logs import LEVELS, start_logging
+from aem_monitor.controls import visible
 from aem_monitor.errors import AemMonitorError, ConfigError, DecodeError, DocumentError, GoldenError, UsageError
 
 UNUSABLE = 2

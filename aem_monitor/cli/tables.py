@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aem_monitor.cli.controls import visible
+from aem_monitor.controls import visible
 
 _WITHOUT_TERMINAL = 160
 

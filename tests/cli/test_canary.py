@@ -96,6 +96,13 @@ def test_a_picture_is_svg(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "refund|&lt;b&gt;" in said
 
 
+def test_a_report_of_tests_is_xml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40}), "--format", "junit") == 1
+    said = capsys.readouterr().out
+    assert said.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ')
+    assert '<testcase classname="canary.dialogs" name="refund|&lt;b&gt;" time="0">' in said
+
+
 def test_the_latest_revision_of_a_run_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = verdicts(tmp_path / "v.jsonl", {"1": "." * 5, "2": "." * 5})
     line = json.loads(path.read_text().splitlines()[-1])

@@ -1,7 +1,7 @@
 """A result of the gate as a picture, in SVG."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import wrap
 from typing import Final
 from unicodedata import east_asian_width
 from xml.sax.saxutils import escape
@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 from aem_monitor.canary.gate import Result
 from aem_monitor.canary.pairs import Played
 from aem_monitor.canary.played import Release
-from aem_monitor.canary.render import ENDPOINTS, facts, sentence
+from aem_monitor.canary.render import ENDPOINTS, facts, reason_mix, sentence
 from aem_monitor.controls import visible
 from aem_monitor.interval import wilson
 
@@ -18,8 +18,9 @@ _LEFT, _RIGHT = 250, 560
 """Where bars begin and end; names stand left of them, numbers right."""
 
 _ROW: Final = 20
-_NAME_LETTERS: Final = 32
+_NAME_LETTERS: Final = 30
 _HEAD_LETTERS: Final = 70
+_HEAD_LINES: Final = 4
 _MOST_DIALOGS: Final = 40
 """Those that differ most; a picture with more is no longer read."""
 
@@ -48,7 +49,8 @@ def svg(names: tuple[str, str], releases: tuple[Release, Release], result: Resul
     screens; side and sign tell what colours tell."""
     sheet = _Sheet()
     said = dict(facts(names, releases, result))
-    sheet.line("head", f"Canary: {sentence(result)}", 26)
+    for number, line in enumerate(wrap(visible(f"Canary: {sentence(result)}"), _HEAD_LETTERS)[:_HEAD_LINES]):
+        sheet.line("head", line, 26 if number == 0 else 22)
     if result.pairs:
         for endpoint in ENDPOINTS.values():
             sheet.line("soft", f"loss of {endpoint}: {said[f'loss of {endpoint}']}", 20)
@@ -75,24 +77,16 @@ def _correctness(sheet: "_Sheet", names: tuple[str, str], releases: tuple[Releas
 
 
 def _reasons(sheet: "_Sheet", releases: tuple[Release, Release]) -> None:
-    sheet.part("First root causes, share of runs: baseline above, candidate below")
-    shares = [_mix(release) for release in releases]
-    found = sorted(
-        shares[0].keys() | shares[1].keys(), key=lambda one: (-max(mix.get(one, 0.0) for mix in shares), one)
-    )
-    longest = max((share for mix in shares for share in mix.values()), default=0.0)
-    for reason in found:
-        before, now = (mix.get(reason, 0.0) for mix in shares)
-        sheet.bar("baseline", 0.0, before / longest, -8, 7)
-        sheet.bar("candidate", 0.0, now / longest, 0, 7)
-        sheet.row(reason, f"{100 * before:.1f} %, now {100 * now:.1f} %")
+    found = reason_mix(releases)
+    longest = max((share for one in found for share in one[1:]), default=0.0)
+    scale = f", the longest bar {100 * longest:.1f} %" if found else ""
+    sheet.part(f"First root causes, share of runs: baseline above, candidate below{scale}")
+    for one in sorted(found, key=lambda one: (-max(one[1:]), one.reason)):
+        sheet.bar("baseline", 0.0, one.baseline / longest, -8, 7)
+        sheet.bar("candidate", 0.0, one.candidate / longest, 0, 7)
+        sheet.row(one.reason, f"{100 * one.baseline:.1f} %, now {100 * one.candidate:.1f} %")
     if not found:
         sheet.line("soft", "no run failed" if any(one.played for one in releases) else "no decided run", 0)
-
-
-def _mix(release: Release) -> Mapping[str, float]:
-    counted = Counter(one.reason or "no root cause" for one in release.played if not one.passed)
-    return {reason: count / len(release.played) for reason, count in counted.items()}
 
 
 def _dialogs(sheet: "_Sheet", result: Result) -> None:
@@ -104,7 +98,7 @@ def _dialogs(sheet: "_Sheet", result: Result) -> None:
         sheet.axis(0.5, 0.5)
         end = 0.5 + 0.5 * gain / longest
         sheet.bar("better" if gain > 0 else "worse", min(0.5, end), max(0.5, end), -6, 11)
-        sheet.row(name, f"{100 * gain:+.1f} points")
+        sheet.row(name, f"{'gained' if gain > 0 else 'lost'} {100 * abs(gain):.1f} points")
     if len(ordered) > _MOST_DIALOGS:
         sheet.line("soft", f"and {len(ordered) - _MOST_DIALOGS} more that differ less", 0)
     if not ordered:

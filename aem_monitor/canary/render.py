@@ -1,17 +1,47 @@
 """A result of the gate for programs and for people."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from aem_monitor.canary.endpoints import Difference, Endpoint, Finding
 from aem_monitor.canary.gate import Change, Result, Rules, State
 from aem_monitor.canary.played import Release
+from aem_monitor.controls import visible
 from aem_monitor.interval import wilson
 
 SAID = {State.PASS: "pass", State.REGRESSION: "regression", State.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
 
 ENDPOINTS = {Endpoint.RUNS: "runs that pass", Endpoint.TURNS: "turns that are right"}
+
+
+_MOST: Final = 5
+"""Names in a row."""
+
+
+class ReasonShare(NamedTuple):
+    """Of the decided runs of each release, how many fail with this reason of the first root cause; found different or
+    not."""
+
+    reason: str
+    baseline: float
+    candidate: float
+
+
+def reason_mix(releases: tuple[Release, Release]) -> list[ReasonShare]:
+    """Those that became more frequent first."""
+    shares = [_reason_shares(release) for release in releases]
+    found = [
+        ReasonShare(reason, *(of.get(reason, 0.0) for of in shares)) for reason in shares[0].keys() | shares[1].keys()
+    ]
+    return sorted(found, key=lambda one: (one.baseline - one.candidate, one.reason))
+
+
+def _reason_shares(release: Release) -> dict[str, float]:
+    decided = release.played
+    counted = Counter(one.reason or "no root cause" for one in decided if not one.passed)
+    return {reason: count / len(decided) for reason, count in counted.items()}
 
 
 def result_object(
@@ -44,6 +74,7 @@ def result_object(
             }
             for one in result.submetrics
         ],
+        "reasons": [one._asdict() for one in reason_mix(releases)],
         "changes": [
             {
                 "area": one.area,
@@ -133,7 +164,16 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         if share.baseline is not None and share.candidate is not None:
             told = f"fails in {100 * share.baseline:.1f} % of runs, now {100 * share.candidate:.1f} %"
             yield share.submetric.value, f"{told}: {_interval(share.difference)}"
-    yield "dialogs", f"{len(result.gained)} gained, {len(result.lost)} lost"
+    mixes = reason_mix(releases)
+    if mixes:
+        yield (
+            "first root causes",
+            _listed([f"{one.reason} {_share(one.baseline)}, now {_share(one.candidate)}" for one in mixes]),
+        )
+    for said, dialogs in (("lost", result.lost), ("gained", result.gained)):
+        ordered = sorted(dialogs.items(), key=lambda one: (-one[1], one[0]))
+        told = _listed([f"{name} ({100 * by:.1f} points)" for name, by in ordered])
+        yield f"dialogs {said}", f"{len(dialogs)}, by chance or not: {told}" if dialogs else "0"
 
 
 def _evidence(result: Result) -> Iterator[tuple[str, str]]:
@@ -155,13 +195,22 @@ def _evidence(result: Result) -> Iterator[tuple[str, str]]:
         yield "evidence of a pass", f"{_odds(result.log_pass)} (needs {needed:.3g}): the least of {each}"
 
 
+def _listed(told: Sequence[str]) -> str:
+    more = len(told) - _MOST
+    return "; ".join(told[:_MOST]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
 def _each(result: Result, told: Callable[[Finding], str]) -> str:
     return " and ".join(f"{told(one)} by {name.value}" for name, one in result.found.items())
 
 
 def markdown(names: tuple[str, str], releases: tuple[Release, Release], result: Result) -> str:
     """For the comment of a pull request."""
-    lines = [f"### Canary: {sentence(result)}", "", "| | |", "| --- | --- |"]
+    lines = [f"### Canary: {_cell(sentence(result))}", "", "| | |", "| --- | --- |"]
     lines += [f"| {_cell(name)} | {_cell(value)} |" for name, value in facts(names, releases, result)]
     if result.changes:
         lines += ["", "Changes:", *(f"- {_cell(change(one))}" for one in result.changes)]
@@ -170,7 +219,7 @@ def markdown(names: tuple[str, str], releases: tuple[Release, Release], result: 
 
 def _cell(text: str) -> str:
     """Names come from agents: they are to be text here, neither markup nor the end of a cell."""
-    plain = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;")
+    plain = " ".join(visible(text).split()).replace("&", "&amp;").replace("<", "&lt;")
     return "".join(f"\\{one}" if one in "\\`*_{}[]()#|!~@" else one for one in plain)
 
 

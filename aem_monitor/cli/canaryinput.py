@@ -36,6 +36,10 @@ def releases_of_files(paths: Sequence[Path], agent: str | None, names: tuple[str
 
     def noted() -> Iterator[tuple[str, Mapping[str, Any]]]:
         for place, line in _lines(paths):
+            if agent is not None and "agent" not in line:
+                raise UsageError(
+                    f"{place}: the line names no agent, as those of `replay --verdicts` do not: leave --agent out"
+                )
             yield place, line
             there[str(line.get("agent", "")), str(line.get("release") or "unknown")] = None
 

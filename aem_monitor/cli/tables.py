@@ -42,7 +42,7 @@ def print_table(
     for column in columns:
         described = Column(column) if isinstance(column, str) else column
         table.add_column(
-            Text(described.heading),
+            Text(visible(described.heading)),
             justify=described.align,
             no_wrap=described.cut,
             overflow="ellipsis" if described.cut else "fold",

@@ -37,8 +37,8 @@ def test_it_tells_the_state_the_rates_the_reasons_and_the_dialogs() -> None:
     assert "67 % (54 to 77), 60 runs" in told
     assert told[told.index("tool_mismatch") + 1] == "33.3 %, now 0.0 %"
     assert told[told.index("incomplete_response") + 1] == "0.0 %, now 66.7 %"
-    assert told[told.index("a") + 1] == "-100.0 points"
-    assert told[told.index("b") + 1] == "+100.0 points"
+    assert told[told.index("a") + 1] == "lost 100.0 points"
+    assert told[told.index("b") + 1] == "gained 100.0 points"
 
 
 def test_bars_are_as_long_as_what_they_show_and_losses_go_to_the_left() -> None:
@@ -63,7 +63,7 @@ def test_names_are_text_and_what_xml_may_not_hold_is_escaped() -> None:
 
 
 def test_a_long_name_is_cut_and_whole_in_its_title() -> None:
-    for letter, kept in (("n", 31), ("退", 15)):
+    for letter, kept in (("n", 29), ("退", 14)):
         name = letter * 100
         told = texts(picture(runs(".", name), runs("x", name)))
         assert f"{name}{letter * kept}…" in told

@@ -1,11 +1,16 @@
 """``aem-monitor canary check``."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 
+from aem_monitor.canary.gate import Rules, decide
+from aem_monitor.canary.pairs import pair
+from aem_monitor.canary.played import Release
+from aem_monitor.canary.render import facts
 from aem_monitor.cli.main import main
 from aem_monitor.store.store import Store
 from tests.store.results import run
@@ -80,6 +85,52 @@ def test_the_table_says_what_changed(tmp_path: Path, capsys: pytest.CaptureFixtu
         "reason tool_mismatch",
     ):
         assert said in table
+
+
+def test_what_was_lost_is_named_before_it_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "....", "2": ".x?."})
+    assert check(path) == 3
+    table = " ".join(capsys.readouterr().out.split())
+    assert "first root causes tool_mismatch 0.0 %, now 33.3 %" in table
+    assert "dialogs lost 1, by chance or not: refund|<b> (33.3 points) dialogs gained 0" in table
+    check(path, "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["reasons"] == [{"reason": "tool_mismatch", "baseline": 0.0, "candidate": pytest.approx(1 / 3)}]
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    lost = {f"d{number}": number / 10 for number in range(1, 8)}
+    result = replace(decide(pair([], []), Rules()), lost=lost)
+    told = dict(facts(("1", "2"), (Release(), Release()), result))["dialogs lost"]
+    assert told.startswith("7, by chance or not: d7 (70.0 points); d6 (60.0 points); ")
+    assert told.endswith("; d3 (30.0 points); and 2 more")
+
+
+def test_the_heading_is_text_in_markdown_and_on_a_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "v.jsonl"
+    lines = verdicts(path, {"1": "." * 40, "2": "x" * 40}).read_text(encoding="utf-8")
+    path.write_text(lines.replace("refund|<b>", r"\u001b[2J*p*"), encoding="utf-8")
+    assert check(path, "--critical", "\x1b[2J*p*", "--format", "markdown") == 1
+    assert r"critical dialogs: \\x1b\[2J\*p\*" in capsys.readouterr().out.splitlines()[0]
+    assert check(path, "--critical", "\x1b[2J*p*") == 1
+    assert r"critical dialogs: \x1b[2J*p*" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_lines_that_name_no_agent_are_no_runs_of_another_agent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": ".", "2": "."})
+    path.write_text(path.read_text(encoding="utf-8").replace('"agent"', '"other"'), encoding="utf-8")
+    assert check(path, "--agent", "shop") == 2
+    assert f"{path}:1: the line names no agent" in capsys.readouterr().err
+
+
+def test_a_release_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": ".", "2": "."})
+    assert check(path, "--candidate", "1.1") == 3
+    assert "to the candidate '1.1' yet; the last releases seen: '1' of 'shop', '2' of 'shop'" in capsys.readouterr().err
 
 
 def test_names_are_text_in_markdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

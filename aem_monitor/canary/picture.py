@@ -79,8 +79,8 @@ def _correctness(sheet: "_Sheet", names: tuple[str, str], releases: tuple[Releas
 def _reasons(sheet: "_Sheet", releases: tuple[Release, Release]) -> None:
     found = reason_mix(releases)
     longest = max((share for one in found for share in one[1:]), default=0.0)
-    scale = f", the longest bar {100 * longest:.1f} %" if found else ""
-    sheet.part(f"First root causes, share of runs: baseline above, candidate below{scale}")
+    scale = f", 0 to {100 * longest:.1f} %" if found else ""
+    sheet.part(f"First root causes, share of runs{scale}: baseline above")
     for one in sorted(found, key=lambda one: (-max(one[1:]), one.reason)):
         sheet.bar("baseline", 0.0, one.baseline / longest, -8, 7)
         sheet.bar("candidate", 0.0, one.candidate / longest, 0, 7)

@@ -39,5 +39,5 @@ def compare(names: tuple[str, str], releases: tuple[Release, Release], rules: Ru
     if len(agents) > 1:
         named = ", ".join(sorted(agents))
         raise UsageError(f"canary: several agents have runs of these releases; give the agent, one of: {named}")
-    paired = pair(releases[0].played, releases[1].played)
+    paired = pair(releases[0].plays, releases[1].plays)
     return Comparison(names, releases, paired, rules, decide(paired, rules, fixed))

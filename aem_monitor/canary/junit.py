@@ -88,7 +88,7 @@ def _dialogs(found: Comparison) -> Iterator[_Case]:
     for place, pair in enumerate(found.paired.pairs):
         places[pair.candidate.dialog].append(place)
     values = losses(found.paired.pairs, rules.costs)
-    for name in sorted({one.dialog for release in found.releases for one in release.played}):
+    for name in sorted({one.dialog for release in found.releases for one in release.plays}):
         own = places.get(name)
         if own is None:
             yield _Case(name, "skipped", "did not run on both releases")

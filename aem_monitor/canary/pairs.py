@@ -1,12 +1,13 @@
 """Pairs of plays of one dialog, one on each release."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from aem_monitor.canary.meeting import Alone, Meetings, Play
 from aem_monitor.sequential.shifts import Floats
 
 Area = Literal["reason", "submetric", "tool", "chain_length", "turn_kind"]
@@ -22,8 +23,13 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """One decided run of a reviewed dialog.
+class Undecided(Play):
+    """A run that has no verdict, or one of its first part only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played(Play):
+    """A decided run.
 
     ``correct`` is the share of the dialog's decided turns that are right; 1 where none was. Calls that the dialog does
     not allow fail the run and are none of its turns, so that both releases are measured by the same turns. ``parts``
@@ -31,8 +37,6 @@ class Played:
     seconds, None where it is not known.
     """
 
-    dialog: str
-    conversation: str
     passed: bool
     correct: float
     reason: str | None = None
@@ -42,7 +46,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same dialog on both releases."""
+    """The same dialog on both releases, decided on both."""
 
     baseline: Played
     candidate: Played
@@ -50,59 +54,58 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """All pairs, in the order of the candidate's runs, and what found no partner."""
+    """All pairs, in the order in which their second run came, and what found no partner: how many runs, by why and by
+    dialog.
+
+    ``undecided`` is of each two runs that met, decided or not, whether the candidate's is undecided less whether the
+    baseline's is: -1, 0 or 1.
+    """
 
     pairs: Sequence[Pair]
-    baseline_alone: int
-    candidate_alone: int
     clusters: Floats = field(repr=False)
-    """The number of each pair's cluster, counted from 0 in order: pairs that share a conversation, on either side."""
+    """The number of each pair's cluster: pairs that share a conversation, on either side, are in one."""
+    undecided: Floats = field(repr=False)
+    undecided_clusters: Floats = field(repr=False)
+    baseline_alone: Mapping[Alone, Mapping[str, int]]
+    candidate_alone: Mapping[Alone, Mapping[str, int]]
 
 
-def pair(baseline: Iterable[Played], candidate: Iterable[Played]) -> Paired:
-    """Pair the n-th run of each dialog on one release with the n-th on the other, in the order in which they came.
-
-    Which runs meet does not depend on how they ended, so that the expected difference of a pair is the difference of
-    the dialog's rates.
-    """
-    waiting: dict[str, list[Played]] = defaultdict(list)
-    total = 0
-    for one in baseline:
-        waiting[one.dialog].append(one)
-        total += 1
-    used: dict[str, int] = defaultdict(int)
+def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
+    """Let the runs of both releases meet (``meeting.py``), undecided ones as well: a run that was dropped before would
+    shift all that come after it, and whether a run is undecided may depend on how it went."""
+    meetings = Meetings()
+    plays = [(one.order, side, one) for side, plays in enumerate((baseline, candidate)) for one in plays]
+    # Of runs that came at one moment, the baseline's first, and else as they were given.
+    plays.sort(key=itemgetter(0))
     pairs: list[Pair] = []
-    alone = 0
-    for other in candidate:
-        there = waiting.get(other.dialog, ())
-        if used[other.dialog] < len(there):
-            pairs.append(Pair(there[used[other.dialog]], other))
-            used[other.dialog] += 1
-        else:
-            alone += 1
-    return Paired(pairs, total - len(pairs), alone, _clusters(pairs))
+    clusters: list[int] = []
+    undecided: list[int] = []
+    every: list[int] = []
+    for _, side, play in plays:
+        met = meetings.meet(side, play)
+        if met is None:
+            continue
+        before, now = (met.other, play) if side else (play, met.other)
+        undecided.append(isinstance(now, Undecided) - isinstance(before, Undecided))
+        every.append(met.cluster)
+        if isinstance(before, Played) and isinstance(now, Played):
+            pairs.append(Pair(before, now))
+            clusters.append(met.cluster)
+    return Paired(
+        pairs,
+        np.array(clusters, dtype=np.float64),
+        np.array(undecided, dtype=np.float64),
+        np.array(every, dtype=np.float64),
+        meetings.alone(0),
+        meetings.alone(1),
+    )
 
 
 def clustered(values: Floats, clusters: Floats) -> Floats:
-    """The mean of each cluster's values; plays of one conversation are not independent, and count as one."""
+    """The mean of each cluster's values, in the order of their first; plays of one conversation are not independent,
+    and count as one."""
     if not len(values):
         return values
-    _, places = np.unique(clusters, return_inverse=True)
-    return np.asarray(np.bincount(places, weights=values) / np.bincount(places), dtype=np.float64)
-
-
-def _clusters(pairs: Sequence[Pair]) -> Floats:
-    """Conversations are joined by the pairs that they share (union and find)."""
-    parent: dict[tuple[bool, str], tuple[bool, str]] = {}
-
-    def root(node: tuple[bool, str]) -> tuple[bool, str]:
-        while (above := parent.setdefault(node, node)) != node:
-            parent[node] = parent[above]
-            node = above
-        return node
-
-    for one in pairs:
-        parent[root((False, one.baseline.conversation))] = root((True, one.candidate.conversation))
-    numbers: dict[tuple[bool, str], int] = {}
-    found = [numbers.setdefault(root((True, one.candidate.conversation)), len(numbers)) for one in pairs]
-    return np.array(found, dtype=np.float64)
+    _, first, places = np.unique(clusters, return_index=True, return_inverse=True)
+    means = np.bincount(places, weights=values) / np.bincount(places)
+    return np.asarray(means[np.argsort(first)], dtype=np.float64)

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from aem_monitor.canary.pairs import Part, Played
+from aem_monitor.canary.meeting import Play
+from aem_monitor.canary.pairs import Part, Played, Undecided
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import FailureReason, SubMetric
 
@@ -32,23 +33,32 @@ class RootCause(NamedTuple):
 
 @dataclass(slots=True)
 class Release:
-    """The runs of a release, in the order in which they came. Undecided ones are counted and not compared."""
+    """The runs of a release, in the order in which they came."""
 
-    played: list[Played] = field(default_factory=list)
-    undecided: int = 0
+    plays: list[Play] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
+
+    @property
+    def played(self) -> list[Played]:
+        """Those that are decided."""
+        return [one for one in self.plays if isinstance(one, Played)]
+
+    @property
+    def undecided(self) -> int:
+        """How many are not. A run that was judged before its end is none of a canary's verdicts, whatever was found
+        so far: what comes later may fail, or answer for what failed."""
+        return sum(isinstance(one, Undecided) for one in self.plays)
 
 
 def played(
-    dialog: str,
-    conversation: str,
+    play: Play,
     passed: bool,
     correct: float,
     reason: str | None,
     causes: Iterable[RootCause],
     latency: object,
 ) -> Played:
-    """One decided run."""
+    """A play with its verdict."""
     parts: set[Part] = set()
     for cause in causes:
         parts.add(Part("reason", cause.reason))
@@ -61,7 +71,22 @@ def played(
             # As the metrics: chains of three and more together.
             parts.add(Part("chain_length", str(cause.chain_length) if cause.chain_length < 3 else "3+"))
     known = isinstance(latency, int | float) and math.isfinite(latency)
-    return Played(dialog, conversation, passed, correct, reason, frozenset(parts), float(latency) if known else None)  # type: ignore[arg-type]
+    return Played(
+        play.dialog,
+        play.conversation,
+        passed,
+        correct,
+        reason,
+        frozenset(parts),
+        float(latency) if known else None,  # type: ignore[arg-type]
+        version=play.version,
+        order=play.order,
+    )
+
+
+def undecided(play: Play) -> Undecided:
+    """A play without one."""
+    return Undecided(play.dialog, play.conversation, version=play.version, order=play.order)
 
 
 def releases_of_lines(
@@ -86,14 +111,15 @@ def releases_of_lines(
         if release is None or line.get("draft") or (agent is not None and line.get("agent") != agent):
             continue
         release.agents.add(line.get("agent", ""))
-        if line["test_pass"] is None:
-            release.undecided += 1
+        key = line.get("conversation_key") or line["conversation_id"] or f"line {number}"
+        conversation = f"{line.get('agent', '')}\0{key}"
+        play = Play(line["dialog"], conversation, version=line.get("dialog_version"), order=float(number))
+        if line["test_pass"] is None or line.get("partial"):
+            release.plays.append(undecided(play))
             continue
-        conversation = line.get("conversation_key") or line["conversation_id"] or f"line {number}"
-        release.played.append(
+        release.plays.append(
             played(
-                line["dialog"],
-                f"{line.get('agent', '')}\0{conversation}",
+                play,
                 line["test_pass"],
                 _correct(line["turns"]),
                 line["root_cause"],
@@ -105,7 +131,7 @@ def releases_of_lines(
 
 
 def _check(place: str, line: Mapping[str, Any]) -> None:
-    kinds: Mapping[str, tuple[type, ...]] = {
+    needed: Mapping[str, tuple[type, ...]] = {
         "dialog": (str,),
         "release": (str, type(None)),
         "conversation_id": (str, type(None)),
@@ -113,8 +139,9 @@ def _check(place: str, line: Mapping[str, Any]) -> None:
         "root_cause": (str, type(None)),
         "turns": (list,),
     }
-    for name, kind in kinds.items():
-        if not isinstance(line.get(name, ...), kind):
+    known: Mapping[str, tuple[type, ...]] = {"dialog_version": (int, type(None)), "partial": (bool, type(None))}
+    for name, kind in (*needed.items(), *known.items()):
+        if not isinstance(line.get(name, ... if name in needed else None), kind):
             raise UsageError(
                 f"{place}: no verdict: {name} is missing or of another type; give lines of the sink "
                 "json_lines or of `replay --verdicts`"

@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, func, select
 
-from aem_monitor.canary.played import Release, RootCause, played, share_correct
+from aem_monitor.canary.meeting import Play
+from aem_monitor.canary.played import Release, RootCause, played, share_correct, undecided
 from aem_monitor.store import schema
 from aem_monitor.store.queries import named
 from aem_monitor.store.rows import text_column
@@ -15,7 +16,18 @@ from aem_monitor.store.transactions import Transactions
 
 _RUNS = schema.runs.c
 _TURNS = schema.turns.c
-_COLUMNS: Final = ("run_id", "agent", "dialog", "conversation_key", "outcome", "success_rate", "root_cause", "result")
+_COLUMNS: Final = (
+    "run_id",
+    "agent",
+    "dialog",
+    "dialog_version",
+    "conversation_key",
+    "outcome",
+    "success_rate",
+    "root_cause",
+    "final_at",
+    "result",
+)
 _KEYS: Final = ("run_id", "dialog_version", "revision")
 
 
@@ -54,17 +66,17 @@ class PlayedRuns(Transactions):
                     RootCause(turn["failure_reason"], turn["tool"], turn["kind"], turn["chain_length"])
                 )
             found = Release()
-            for run_id, of, dialog, conversation, outcome, rate, reason, result in connection.execute(runs):
-                found.agents.add(of)
-                if outcome == "undecided":
-                    found.undecided += 1
+            for row in connection.execute(runs):
+                found.agents.add(row.agent)
+                conversation = f"{row.agent}\0{row.conversation_key}"
+                play = Play(row.dialog, conversation, version=row.dialog_version, order=row.final_at)
+                body = json.loads(row.result)
+                if row.outcome == "undecided" or body["partial"]:
+                    found.plays.append(undecided(play))
                     continue
-                body = json.loads(result)
-                correct = _correct(rate, body, extra[run_id])
-                where, causes = f"{of}\0{conversation}", causes_of.get(run_id, ())
-                found.played.append(
-                    played(dialog, where, outcome == "pass", correct, reason, causes, body["latency_seconds"])
-                )
+                passed, causes = row.outcome == "pass", causes_of.get(row.run_id, ())
+                correct = _correct(row.success_rate, body, extra[row.run_id])
+                found.plays.append(played(play, passed, correct, row.root_cause, causes, body["latency_seconds"]))
             return found
 
         return self._read("read the runs of a release", read)

@@ -180,16 +180,6 @@ def test_one_look_is_exact_for_critical_dialogs_too() -> None:
     assert (six.critical, seven.critical) == ([], ["pay"])
 
 
-def test_which_runs_meet_does_not_depend_on_how_they_ended() -> None:
-    paired = pair(runs("x.x", "a") + runs(".", "b"), runs("..", "a") + runs("..", "b"))
-    assert [(one.baseline.conversation, one.candidate.conversation) for one in paired.pairs] == [
-        ("a-0", "a-0"),
-        ("a-1", "a-1"),
-        ("b-0", "b-0"),
-    ]
-    assert (paired.baseline_alone, paired.candidate_alone) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

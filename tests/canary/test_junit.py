@@ -17,7 +17,7 @@ SCHEMA = xmlschema.XMLSchema(Path(__file__).parents[1] / "data" / "junit" / "jun
 
 
 def report(baseline: list[Played], candidate: list[Played], rules: Rules | None = None) -> ET.Element:
-    releases = (Release(baseline, agents={"a"}), Release(candidate, agents={"a"}))
+    releases = (Release([*baseline], {"a"}), Release([*candidate], {"a"}))
     text = junit(compare(("1", "2"), releases, rules or Rules()))
     SCHEMA.validate(text)
     return ET.fromstring(text)

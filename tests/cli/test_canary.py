@@ -17,6 +17,8 @@ from tests.store.results import run
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "deploy/schemas/canary-result.schema.json").read_text())
 
+LINE = {"dialog": "a", "release": "1", "conversation_id": "c", "test_pass": True, "root_cause": None, "turns": []}
+
 
 def verdicts(path: Path, patterns: dict[str, str], agent: str = "shop") -> Path:
     """A run a letter: ``.`` passes, ``x`` fails, ``?`` is undecided."""
@@ -174,6 +176,8 @@ def test_one_look_decides_on_fewer(tmp_path: Path) -> None:
         ("{", ":1: not valid JSON"),
         ("[]", ":1: not a JSON object"),
         ("{}", ":1: no verdict: dialog is missing"),
+        (json.dumps({**LINE, "dialog_version": "1"}), ":1: no verdict: dialog_version is missing or of another type"),
+        (json.dumps({**LINE, "partial": 1}), ":1: no verdict: partial is missing or of another type"),
     ],
 )
 def test_what_is_no_verdict_is_refused_with_its_place(

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from aem_monitor.canary.pairs import Played, Undecided
 from aem_monitor.canary.played import releases_of_lines
 from aem_monitor.errors import StoreError
 from aem_monitor.model.increment import Increment, Total
@@ -454,6 +455,15 @@ class StoreContract:
             ("turn_kind", "tool"),
         }
         assert store.played(None, "1.0.0").agents == {"reporting", "other"}
+
+    def test_a_run_judged_before_its_end_is_undecided_for_the_gate_as_in_the_lines_of_files(self, store: Store) -> None:
+        store.record_final(run("a", dialog_version=3), [], stored_at=1.0)
+        store.record_final(run("b", failing(), partial=True, test_pass=False), [], stored_at=2.0)
+        lines = [evidence_object(stored.result) for stored in store.runs(RunFilter())]
+        of_files = releases_of_lines((("", line) for line in reversed(lines)), None, ["1.0.0"])["1.0.0"]
+        for found in (store.played(None, "1.0.0"), of_files):
+            assert [(type(one), one.version) for one in found.plays] == [(Played, 3), (Undecided, 1)]
+        assert [one.order for one in store.played(None, "1.0.0").plays] == [1.0, 2.0]
 
     def test_the_share_of_right_turns_is_of_the_dialogs_own_as_in_the_lines_of_files(self, store: Store) -> None:
         unscored = turn(4, success=None, not_scored=NotScored.UPSTREAM_ERROR)

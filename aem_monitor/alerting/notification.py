@@ -130,7 +130,8 @@ def _summary(signature: Signature, finding: Finding) -> str:
         return f"{agent} {release}: root cause {name(signature.reason)}{tool} in {counts}"
     if signature.kind is Kind.RELEASE_REGRESSION:
         return f"{agent} {release}: fails more dialogs than the releases before it, {counts}"
-    return f"{agent} {release}: fails more dialogs than it did, {counts}"
+    # A new release has no past: it drifts from that of the releases before it.
+    return f"{agent} {release}: fails more dialogs than before, {counts}"
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

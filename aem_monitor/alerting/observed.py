@@ -40,7 +40,7 @@ class Kind(StrEnum):
     RELEASE_REGRESSION = "release_regression"
     """A new release passes fewer dialogs than those before it."""
     DRIFT = "drift"
-    """A release passes fewer dialogs than it did."""
+    """A release passes fewer dialogs than it did; as long as it is new, than those before it."""
 
 
 class Signature(NamedTuple):

@@ -264,7 +264,7 @@ class PagesContract:
                 "critical reporting 1.0.0: root cause inconsistent_parameter_values (reports) in 10 of"
             )
             assert "with 1 cascade 2 hours ago open sales-report broken, turn 2, region failed runs of 1.0.0" in first
-            assert second.startswith("warning reporting 2.0.0: fails more dialogs than it did, 10 of the last 20 runs")
+            assert second.startswith("warning reporting 2.0.0: fails more dialogs than before, 10 of the last 20 runs")
             assert [page.text(row[2]) for row in closed] == ["23 hours ago recovered"]
             links = [one.get("href") or "" for row in opened for one in row.iter("a")]
             assert links[0] == "/runs/broken#turn-2"

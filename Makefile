@@ -1,4 +1,4 @@
-# make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: print and exit)
+# make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: ends; --canary: a model swap)
 # make test    the whole test suite, with a real Apache Kafka, Prometheus and PostgreSQL
 # make bench   what replay costs, as a ratio to bare protobuf parsing (ARGS='--spans 20000 --rounds 1': quickly)
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)

@@ -103,7 +103,7 @@ def _duration(text: str) -> float:
 
 def _check(arguments: Namespace) -> int:
     names, rules = _question(arguments)
-    return _told(compare(names, _releases(arguments, names), rules, arguments.one_look), arguments.format)
+    return told(compare(names, _releases(arguments, names), rules, arguments.one_look), arguments.format)
 
 
 def _watch(arguments: Namespace) -> int:
@@ -115,7 +115,7 @@ def _watch(arguments: Namespace) -> int:
                 found = follow(look, report, arguments.deadline, arguments.every)
     except StoppedError as stopped:
         return exit_code(stopped.number)
-    return _told(found, arguments.format)
+    return told(found, arguments.format)
 
 
 def _question(arguments: Namespace) -> tuple[tuple[str, str], Rules]:
@@ -125,7 +125,8 @@ def _question(arguments: Namespace) -> tuple[tuple[str, str], Rules]:
     return names, rules_of(numbers, arguments.cost, arguments.critical)
 
 
-def _told(found: Comparison, form: str) -> int:
+def told(found: Comparison, form: str) -> int:
+    """Print what was found; the exit code that goes with it."""
     if form == "json":
         write_json(result_object(found.names, found.releases, found.result, found.rules))
     elif form == "markdown":

@@ -7,7 +7,9 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
+from aem_monitor.cli import demo_canary_screen as canary_screen
 from aem_monitor.cli import demo_screen as screen
+from aem_monitor.cli.demo_canary import canary_story
 from aem_monitor.cli.logs import start_logging
 from aem_monitor.cli.progress import progress_bar
 from aem_monitor.demo.http import export, scrape
@@ -24,6 +26,11 @@ def configure(parser: ArgumentParser) -> None:
         "Starts the monitor on this machine with defaults alone (OTLP receiver, metrics and admin on loopback, SQLite "
         "in a temporary folder), sends it recorded spans of two releases of one agent, and shows what it found. Stays "
         "up until Ctrl-C, so that the metrics can be looked at."
+    )
+    parser.add_argument(
+        "--canary",
+        action="store_true",
+        help="a model swap instead: canaries, the verdict of `canary watch`, the page, and the rollback that ends it",
     )
     parser.add_argument("--once", action="store_true", help="show the result and end")
     parser.add_argument(
@@ -45,8 +52,15 @@ def configure(parser: ArgumentParser) -> None:
 
 def demo(arguments: Namespace) -> int:
     """Carry the command out."""
-    start_logging(arguments.log_level or "warning")
+    # An incident is a warning of the daemon: here it is shown.
+    start_logging(arguments.log_level or ("error" if arguments.canary else "warning"))
     _end_cleanly_on_signals()
+    if arguments.canary:
+        with canary_story(arguments.port_metrics, arguments.wait) as monitor:
+            if not arguments.once:
+                canary_screen.staying_up(monitor, sys.stdout)
+                _stay_up()
+        return 0
     recorded = recordings()
     screen.introduction(recorded, sys.stdout)
     with running_monitor(arguments.port_metrics) as monitor:
@@ -58,7 +72,8 @@ def demo(arguments: Namespace) -> int:
         screen.metrics(monitor.metrics_url, scrape(monitor.metrics_url), sys.stdout)
         screen.examples(sys.stdout)
         if not arguments.once:
-            _stay_up(monitor)
+            screen.staying_up(monitor, sys.stdout)
+            _stay_up()
     return 0
 
 
@@ -89,8 +104,7 @@ def _wait(recorded: Sequence[Recording], monitor: Monitor, seconds: float) -> No
         monitor.wait(runs, others, seconds, lambda done: report(done, runs + others))
 
 
-def _stay_up(monitor: Monitor) -> None:
-    screen.staying_up(monitor, sys.stdout)
+def _stay_up() -> None:
     sys.stdout.flush()
     try:
         threading.Event().wait()

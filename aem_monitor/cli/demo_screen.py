@@ -38,15 +38,15 @@ _WHAT_IT_IS: Final = (
 def introduction(recorded: Sequence[Recording], stream: TextIO) -> None:
     """What the product does, and what is about to be shown."""
     agent = " and ".join(dict.fromkeys(recording.agent for recording in recorded))
-    _heading(f"aem-monitor demo: {len(recorded)} releases of the agent {agent}\n", stream)
-    _paragraph(_WHAT_IT_IS, stream)
+    heading(f"aem-monitor demo: {len(recorded)} releases of the agent {agent}\n", stream)
+    paragraph(_WHAT_IT_IS, stream)
     before: Recording | None = None
     for recording in recorded:
         model = " and ".join(recording.models)
         swap = (
             "" if before is None else ", after a model swap" if before.models != recording.models else ", a new build"
         )
-        _paragraph(
+        paragraph(
             f"Release {recording.release}: {recording.agent} on the model {model}{swap}. "
             f"{recording.spans} recorded spans of {len(recording.canaries)} canary conversations and "
             f"{len(recording.customers)} of customers.",
@@ -61,7 +61,7 @@ def addresses(monitor: Monitor, stream: TextIO) -> None:
     text = f"The daemon is up. It takes spans on {monitor.traces_url} and serves metrics on {monitor.metrics_url}"
     if monitor.default_port_taken:
         text += f" (its usual port {default_metrics_port()} is in use)"
-    _paragraph(f"{text}.", stream)
+    paragraph(f"{text}.", stream)
 
 
 def findings(
@@ -72,12 +72,12 @@ def findings(
     print_side_by_side(results, stream)
     shown = max(results, key=lambda result: result.cascading_count, default=None)
     if shown is not None and shown.cascading_count:
-        _heading("One of them turn by turn", stream)
+        heading("One of them turn by turn", stream)
         print_error_map(shown, stream)
-        _paragraph(LEGEND, stream)
+        paragraph(LEGEND, stream)
     named = sum(len(recording.named) for recording in recorded)
     canaries = sum(len(recording.canaries) for recording in recorded)
-    _paragraph(
+    paragraph(
         f"Recognised: {len(results)} of {canaries} canary conversations, {named} by the dialog's name on their spans "
         f"(aem.dialog.id), {canaries - named} by the user's words where {ENVIRONMENT} is {CANARY}. Left alone: "
         f"{sum(left_alone.values())} conversations of customers, {left_alone.get(NOT_ALLOWED, 0)} of which happen to "
@@ -88,7 +88,7 @@ def findings(
 
 def metrics(url: str, scraped: str, stream: TextIO) -> None:
     """A few of the lines that Prometheus reads, as they are."""
-    _heading(f"What Prometheus reads from {url} (a few of {scraped.count(chr(10))} lines)", stream)
+    heading(f"What Prometheus reads from {url} (a few of {scraped.count(chr(10))} lines)", stream)
     for line in scraped.splitlines():
         if line.startswith(_SHOWN_METRICS) and not line.endswith(" 0.0"):
             stream.write(f"{_broken(line, console(stream).width)}\n")
@@ -98,24 +98,24 @@ def metrics(url: str, scraped: str, stream: TextIO) -> None:
 def examples(stream: TextIO) -> None:
     """The command that shows each failing run turn by turn, and those for one example."""
     stream.write("\n")
-    _heading("See every example", stream)
-    _paragraph(
+    heading("See every example", stream)
+    paragraph(
         "Golden dialogs and traces are files; the same verdicts come from them without any daemon. All failing runs "
         "turn by turn, one example under both releases, and what the traces have to come to:",
         stream,
         gap=False,
     )
     golden, traces = _near(example_dialogs()), _near(example_traces())
-    replay = f"{_program()} replay --error-maps --golden {shlex.quote(golden)}"
+    replay = f"{program()} replay --error-maps --golden {shlex.quote(golden)}"
     stream.write(f"  {replay} {shlex.quote(traces)}\n")
     stream.write(f"  {replay} {shlex.quote(traces)}/*/travel-policy.jsonl.gz\n")
-    stream.write(f"  {_program()} golden test {shlex.quote(golden)}\n\n")
+    stream.write(f"  {program()} golden test {shlex.quote(golden)}\n\n")
 
 
 def staying_up(monitor: Monitor, stream: TextIO) -> None:
     """How to go on, and how to end."""
     stream.write("\n")
-    _paragraph(
+    paragraph(
         f"Every run with its error map, to be opened in a browser: {monitor.pages_url} and the same as JSON: "
         f"{monitor.runs_url} For your own agent: aem-monitor run --config FILE (README.md). The demo stays up; Ctrl-C "
         "ends it and removes what it wrote.",
@@ -135,11 +135,13 @@ def _broken(line: str, width: int) -> str:
     return "\n".join(lines)
 
 
-def _heading(text: str, stream: TextIO) -> None:
+def heading(text: str, stream: TextIO) -> None:
+    """A line that stands out on a terminal."""
     console(stream).print(Text(text, style="bold"), soft_wrap=True)
 
 
-def _paragraph(text: str, stream: TextIO, *, gap: bool = True) -> None:
+def paragraph(text: str, stream: TextIO, *, gap: bool = True) -> None:
+    """Running text, and an empty line after it unless ``gap`` is false."""
     target = console(stream)
     target.print(Text(text), width=min(target.width, _WIDEST))
     if gap:
@@ -151,7 +153,7 @@ def _near(path: Path) -> str:
     return os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-def _program() -> str:
+def program() -> str:
     """The command as this process was started, ``aem-monitor`` where it was started as a module."""
     program = Path(sys.argv[0])
     return shlex.quote(_near(program.absolute())) if program.name == "aem-monitor" else "aem-monitor"

@@ -1,7 +1,8 @@
 """A daemon for the demo: embedded defaults, everything on loopback, everything it writes in a folder that goes away."""
 
+import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,13 +26,19 @@ NOT_ALLOWED: Final = "not_allowed"
 """The outcome of recognition for words of a golden dialog in traffic that is not the canary's."""
 
 _LEFT_ALONE: Final = "aem_monitor_unrecognised_conversations_total"
+_RUNS: Final = "aem_runs_total"
+
+_ROUTING_KEY: Final = "demo" * 8
+"""Of no service: PagerDuty is stood in for."""
 
 
 class Monitor:
-    """A running daemon and its addresses. ``default_port_taken``: the metrics had to go to another port than usual."""
+    """A running daemon, its configuration file and its addresses. ``default_port_taken``: the metrics had to go to
+    another port than usual."""
 
-    def __init__(self, daemon: Daemon, *, default_port_taken: bool) -> None:
+    def __init__(self, daemon: Daemon, file: Path, *, default_port_taken: bool) -> None:
         self._daemon = daemon
+        self.file = file
         self.default_port_taken = default_port_taken
         self.metrics_url = f"{daemon.metrics_listener.url}/metrics"
         self.pages_url = f"{daemon.admin_listener.url}/"
@@ -44,10 +51,23 @@ class Monitor:
         stored = self._daemon.store.runs(RunFilter(limit=MAX_PAGE))
         return sorted((run.result for run in stored), key=lambda result: (result.started_ns, result.run_id))
 
+    def final_run(self, run_id: str) -> RunResult | None:
+        """One of them."""
+        stored = self._daemon.store.run(run_id)
+        return None if stored is None else stored.result
+
     def left_alone(self) -> dict[str, int]:
         """How many conversations were dropped since they are no plays of a golden dialog, by outcome of recognition."""
         scraped = samples(scrape(self.metrics_url))
         return {sample.labels["outcome"]: round(sample.value) for sample in scraped if sample.name == _LEFT_ALONE}
+
+    def _counted(self) -> tuple[int, int]:
+        """Final runs and conversations that were left alone."""
+        counted = dict.fromkeys((_RUNS, _LEFT_ALONE), 0.0)
+        for sample in samples(scrape(self.metrics_url)):
+            if sample.name in counted:
+                counted[sample.name] += sample.value
+        return round(counted[_RUNS]), round(counted[_LEFT_ALONE])
 
     def wait(self, runs: int, others: int, seconds: float, report: Callable[[int], None]) -> None:
         """Return when ``runs`` runs are final and ``others`` conversations left alone; ``report`` hears how many are.
@@ -56,7 +76,7 @@ class Monitor:
         """
         deadline = time.monotonic() + seconds
         while True:
-            final, dropped = len(self.final_runs()), sum(self.left_alone().values())
+            final, dropped = self._counted()
             report(final + dropped)
             if final >= runs and dropped >= others:
                 return
@@ -69,37 +89,38 @@ class Monitor:
 
 
 @contextmanager
-def running_monitor(metrics_port: int | None) -> Iterator[Monitor]:
+def running_monitor(metrics_port: int | None, pager_url: str | None = None) -> Iterator[Monitor]:
     """A daemon while the block runs; its files are gone afterwards.
 
-    ``metrics_port`` None: the default port if it is free, else any free one. Raises ``ConfigError`` when a port that
-    was asked for is taken.
+    ``metrics_port`` None: the default port if it is free, else any free one. ``pager_url``: what stands in for
+    PagerDuty, which its alerting then tells. Raises ``ConfigError`` when a port that was asked for is taken.
     """
     with TemporaryDirectory(prefix="aem-monitor-demo-") as name:
         folder = Path(name)
+        more = {} if pager_url is None else alerting(pager_url)
         taken = False
         if metrics_port is not None:
-            daemon = _started(folder, metrics_port)
+            daemon, file = _started(folder, metrics_port, more)
         else:
             try:
-                daemon = _started(folder, default_metrics_port())
+                daemon, file = _started(folder, default_metrics_port(), more)
             except ConfigError:
                 taken = True
-                daemon = _started(folder, 0)
+                daemon, file = _started(folder, 0, more)
         try:
-            yield Monitor(daemon, default_port_taken=taken)
+            yield Monitor(daemon, file, default_port_taken=taken)
         finally:
             daemon.stop()
 
 
-def _started(folder: Path, metrics_port: int) -> Daemon:
+def _started(folder: Path, metrics_port: int, more: Mapping[str, Any]) -> tuple[Daemon, Path]:
     file = folder / "aem-monitor.yaml"
-    file.write_text(yaml.safe_dump(configuration(folder, metrics_port)))
+    file.write_text(yaml.safe_dump({**configuration(folder, metrics_port), **more}))
     setup = Setup(file, {})
     config, dialogs = setup.load()
     daemon = Daemon(setup, config, dialogs)
     daemon.start()
-    return daemon
+    return daemon, file
 
 
 def configuration(folder: Path, metrics_port: int) -> dict[str, Any]:
@@ -112,6 +133,22 @@ def configuration(folder: Path, metrics_port: int) -> dict[str, Any]:
         "store": {"url": f"sqlite:///{folder / 'verdicts.db'}", "replica": "demo"},
         "metrics": {"listen": f"{_LOOPBACK}:{metrics_port}"},
         "admin": {"listen": f"{_LOOPBACK}:0"},
+    }
+
+
+def alerting(pager_url: str) -> dict[str, Any]:
+    """What it would say beside that for pages with links to the admin listener, whose port has to be known before."""
+    with socket.socket() as probe:
+        probe.bind((_LOOPBACK, 0))
+        admin = f"{_LOOPBACK}:{probe.getsockname()[1]}"
+    return {
+        "admin": {"listen": admin},
+        "alerting": {
+            "receivers": {"pagerduty": {"url": pager_url, "routing_key": _ROUTING_KEY}},
+            # Half an hour by default, against faults that come and go.
+            "cool_down": "2s",
+        },
+        "web": {"external_url": f"http://{admin}"},
     }
 
 

@@ -23,15 +23,15 @@ from aem_monitor.pipeline import Collected, Replayed, score_conversations
 EXPECTED = Path(__file__).parent / "expected.json"
 
 
-def replayed() -> Replayed:
-    """The recordings through the pipeline, configured as the demo configures its daemon."""
+def replayed(traces: Path | None = None) -> Replayed:
+    """The recordings, or other traces, through the pipeline, configured as the demo configures its daemon."""
     config = Config.model_validate(configuration(Path("unused"), 0))
     settings = pipeline_settings(config)
     conventions = build_registry()
     pipeline = build_pipeline(load_dialogs([example_dialogs()]), settings, conventions)
     keep = build_prefilter(conventions, settings.assembly, pipeline.recogniser.attributes)
     collected = Collected()
-    for decoded in read_files([example_traces()], limits(config), keep):
+    for decoded in read_files([traces or example_traces()], limits(config), keep):
         collected.add(decoded)
     return score_conversations(pipeline, collected.conversations(pipeline))
 

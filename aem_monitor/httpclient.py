@@ -49,10 +49,11 @@ class Deadline:
 def connection_to(
     parts: SplitResult, target: str, timeout: float, tls: ssl.SSLContext | None
 ) -> tuple[http.client.HTTPConnection, str]:
-    """A connection that is not open yet, and what to ask it for: ``target`` is path and query. ``tls`` for https."""
+    """A connection that is not open yet, and what to ask it for: ``target`` is path and query. ``tls`` counts for
+    https only."""
     proxy = _proxy(parts)
     host, port = (parts.hostname or "", parts.port) if proxy is None else proxy
-    if tls is None:
+    if parts.scheme != "https":
         plain = http.client.HTTPConnection(host, port, timeout=timeout)
         return plain, target if proxy is None else f"http://{parts.netloc}{target}"
     secure = http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)

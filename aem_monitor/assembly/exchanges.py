@@ -22,7 +22,8 @@ from aem_monitor.assembly.speech import (
 from aem_monitor.assembly.steps import ModelStep, model_steps
 from aem_monitor.assembly.tracereading import ExchangeReading
 from aem_monitor.assembly.tree import INVOCATIONS, Node
-from aem_monitor.conventions.messages import Messages
+from aem_monitor.conventions.genai import attribute_messages
+from aem_monitor.conventions.messages import Messages, Role
 from aem_monitor.conventions.parts import TextPart
 from aem_monitor.conventions.reading import SpanKind
 from aem_monitor.model.conversation import Response, UserMessage
@@ -96,6 +97,7 @@ def read_exchange(
         ended=_ended(scope, settings),
         runs=runs_of(group),
         part=group.part,
+        asked=_asked(scope, settings),
         attributes=identity.attributes_of(scope),
     )
 
@@ -122,6 +124,20 @@ def _user(outline: _Outline) -> tuple[UserMessage, bool]:
     if outline.group.told.user is not None:
         return outline.group.told.user, False
     return UserMessage(None, first.start, first.span.span_id, first.span.trace_id, _any_cut(inputs)), False
+
+
+def _asked(scope: Sequence[Node], settings: AssemblySettings) -> str | None:
+    """What a driver of canaries says that it said: the input of a plain span above the agent that names the dialog.
+
+    Agents capture no content, or show their model more than the user said, and where an exchange lost its agent's span
+    nothing else tells which one it was.
+    """
+    for node in scope:
+        if node.reading is None and identity.first_of([node], settings.dialog_id) is not None:
+            part = last_user(attribute_messages(node.attribute("gen_ai.input.messages"), Role.USER))
+            if part is not None and not part.truncated:
+                return part.text
+    return None
 
 
 def _message(part: TextPart, messages: Messages, first: Node) -> UserMessage:

@@ -72,8 +72,9 @@ def _conversation(readings: Sequence[ExchangeReading]) -> Conversation:
 def _exchange(reading: ExchangeReading, traces: tuple[str, ...]) -> Exchange:
     # A call without a name is known by its id alone: it happened, so that no call can be said not to have happened.
     calls = tuple(call for call in reading.calls if call.name or call.span_id is not None)
+    asked = reading.asked
     return Exchange(
-        user=reading.user,
+        user=reading.user if asked is None else replace(reading.user, text=asked, truncated=False),
         calls=calls,
         response=reading.response,
         start_ns=reading.start_ns,

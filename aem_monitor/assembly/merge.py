@@ -53,8 +53,9 @@ def _recalled(exchange: ExchangeReading, following: ExchangeReading) -> Exchange
 
 
 def _is_fragment(exchange: ExchangeReading) -> bool:
-    """Tool calls alone, from threads that lost their parent."""
-    return exchange.agentless and exchange.response is None and exchange.user.text is None and exchange.model is None
+    """Tool calls alone, from threads that lost their parent; not those of which it is known what they answer."""
+    told = exchange.response is not None or exchange.user.text is not None or exchange.asked is not None
+    return exchange.agentless and not told and exchange.model is None
 
 
 def _belongs(known: ExchangeReading, exchange: ExchangeReading) -> bool:

@@ -27,6 +27,7 @@ class ExchangeReading:
     may be an older one. ``agentless``: no agent or runner span, only model and tool calls. ``parent`` is the span that
     the outermost spans share. ``runs`` are the ids of the runs on a server that the exchange is, None when it runs on
     none. ``part``: all that this trace has are operations beside the run, see ``PartKind``; no exchange of its own.
+    ``asked`` is what the user's own span above the agent says was said, where a driver of canaries left one.
     ``tool_schemas`` are those that any span of the trace states, by the names that it gives the tools.
     """
 
@@ -58,6 +59,7 @@ class ExchangeReading:
     ended: bool = False
     runs: frozenset[str] | None = None
     part: PartKind | None = None
+    asked: str | None = None
     attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
     tool_schemas: tuple[ToolSchema, ...] = ()
 

@@ -142,8 +142,10 @@ def _below(roots: Sequence[Node]) -> Iterator[Node]:
 
 
 def _place(node: Node) -> None:
-    """Depth and times. A child in another service cannot begin before the span that called it: its clock is off."""
+    """Depth and times. A span whose parent never came is not the outermost one. A child in another
+    service cannot begin before the span that called it: its clock is off."""
     start, end = node.span.start_ns, max(node.span.start_ns, node.span.end_ns)
+    node.depth = 1 if node.orphan else 0
     if node.parent is not None:
         node.depth = node.parent.depth + 1
         if node.service != node.parent.service and start < node.parent.start:

@@ -52,7 +52,7 @@ class Performer:
     def _exchange(self, values: Values, number: int) -> tuple[ExchangeRecord, str | None]:
         """What became of one message, and the reply."""
         agent = self.plan.agent
-        span = PlaySpan(values.dialog, values.conversation_id, number)
+        span = PlaySpan(values.dialog, values.conversation_id, values.message)
         reply: str | None = None
         outcome, status = Outcome.ANSWERED, None
         start_ns, begun = time.time_ns(), time.perf_counter()

@@ -1,7 +1,8 @@
 """The player's own span of one exchange, and the trace context that makes the agent's spans its children.
 
-The span says which dialog is played in which conversation. It has nothing of a model call, an agent or a tool on it, no
-messages either, so that no convention takes it for a turn: what is judged are the agent's own spans below it.
+The span says which dialog is played in which conversation, and what the user said. It names no operation, model, agent
+or tool, so that no convention takes it for a turn: what is judged are the agent's own spans below it, and the reply is
+not on it.
 Sources: W3C Trace Context, W3C Baggage, OpenTelemetry protocol (``trace.proto``).
 """
 
@@ -18,6 +19,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from aem_monitor import __version__
 from aem_monitor.player.faults import Outcome
+from aem_monitor.strictjson import strict_json
 
 SERVICE: Final = "aem-monitor-canary"
 _SCOPE: Final = "aem_monitor.player"
@@ -31,7 +33,7 @@ class PlaySpan:
 
     dialog: str
     conversation_id: str
-    exchange: int
+    message: str
     trace_id: str = field(default_factory=lambda: secrets.token_hex(16))
     span_id: str = field(default_factory=lambda: secrets.token_hex(8))
 
@@ -43,6 +45,11 @@ class PlaySpan:
             "aem.run.id": self.conversation_id,
             "gen_ai.conversation.id": self.conversation_id,
         }
+
+    @property
+    def _said(self) -> str:
+        parts = [{"type": "text", "content": self.message}]
+        return strict_json([{"role": "user", "parts": parts}])
 
     def headers(self) -> dict[str, str]:
         """``traceparent`` and ``baggage`` of the request."""
@@ -59,7 +66,7 @@ class PlaySpan:
         parts = urlsplit(url)
         attributes: dict[str, str | int | bool] = {
             **self.names,
-            "aem.exchange": self.exchange,
+            "gen_ai.input.messages": self._said,
             "http.request.method": "POST",
             "server.address": parts.hostname or "",
         }

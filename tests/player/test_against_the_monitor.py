@@ -72,3 +72,23 @@ def test_a_good_and_a_bad_release_are_told_apart_by_the_agents_own_spans(
     )
     assert daemon.value("aem_monitor_recognised_conversations_total", by="id") == 3
     assert [len(request["body"]["messages"]) for request in agent.requests] == [1, 3, 1, 3]
+
+
+def test_spans_that_are_lost_on_the_way_make_a_play_undecided_and_not_wrong(
+    daemon: Running, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found, _ = played(daemon, capsys, RIGHT, "1.0", lose=["invoke_agent shop"])
+    run = verdict(daemon, found["plays"][0]["conversation_id"])
+    assert (run["dialog"], run["release"], run["test_pass"]) == ("sales-report", "1.0", None)
+
+
+def test_a_plain_span_between_player_and_agent_may_be_lost(daemon: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    found, _ = played(daemon, capsys, RIGHT, "1.0", lose=["POST /v1/chat/completions"])
+    assert verdict(daemon, found["plays"][0]["conversation_id"])["test_pass"] is True
+
+
+def test_the_verdicts_can_be_waited_for(daemon: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    found, _ = played(daemon, capsys, PROFIT, "1.1", "--wait", f"http://{daemon.admin_address}")
+    run = found["plays"][0]["run"]
+    assert (run["release"], run["test_pass"], run["first_failure_turn"]) == ("1.1", False, 2)
+    assert run["run_id"] == verdict(daemon, found["plays"][0]["conversation_id"])["run_id"]

@@ -65,7 +65,11 @@ play: {repeats: 20, concurrency: 4, rate: 30, deadline: 1h, error_budget: 0.05}
 
 
 def test_the_command_line_goes_before_the_file(tmp_path: Path) -> None:
-    changes = {("agent", "url"): "http://a:1/", ("play", "repeats"): 3, ("reset", "url"): "http://a:1/reset"}
+    changes: dict[Sequence[str], Any] = {
+        ("agent", "url"): "http://a:1/",
+        ("play", "repeats"): 3,
+        ("reset", "url"): "http://a:1/reset",
+    }
     found = plan(tmp_path, MINIMAL, changes)
     assert (found.agent.url, found.play.repeats) == ("http://a:1/", 3)
     assert found.reset is not None

@@ -1,60 +1,58 @@
 """How often the canary gate stops a release that is as good, and how soon one that is worse: resampled real releases.
 
-``python -m tests.benchmarks.canary [--rollouts N]``. The tasks of real releases of tau-bench are drawn at random, and a
-task passes as often as it did there: one to four runs of each, a fifth of a run added to both sides, so that no task is
-certain (a thousandth for the broken releases, which do the same each time). The gate is looked at after every
-conversation a release. tests/benchmarks/results/canary.txt has the last run.
+``python -m tests.benchmarks.canary [--rollouts N] [--picture FILE] [--stored N]``. The tasks of real releases of
+tau-bench are drawn at random, and a task ends as it did there by the verdicts of aem-monitor: one to four runs of each,
+a fifth of a run added to both sides, so that no task is certain (a thousandth for the broken releases, which do the
+same each time). The gate is looked at after every conversation a release. tests/benchmarks/results/canary.txt has the
+last run, deploy/docs/canary-power.svg its plot.
 
-The oracle is the sequential test of Wald (1945) that knows both rates of every task: no test that errs as rarely needs
-fewer conversations on average. It looks at the same conversations.
+The oracle is the sequential test of Wald (1945) that knows how often each task ends how, on either release: no test
+that errs as rarely needs fewer conversations on average. It looks at the same conversations.
 """
 
 import argparse
-import csv
 import math
 import sys
-from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aem_monitor.canary.endpoints import Endpoint, evidence_of_either
 from aem_monitor.canary.gate import Result, Rules, decide
 from aem_monitor.canary.pairs import Part, Played, pair
+from aem_monitor.canary.played import SUBMETRICS
+from aem_monitor.canary.render import change, sentence
 from aem_monitor.sequential.betting import log_evidence_above
-
-Floats = NDArray[np.float64]
+from tests.benchmarks.canarycost import cost
+from tests.benchmarks.powerplot import plot
+from tests.benchmarks.releases import BROKEN, GOOD_AIRLINE, GOOD_RETAIL, Counts, Floats, Tasks, correct, rows, two
 
 _SEED: Final = 20261201
-_RUNS: Final = Path(__file__).parents[1] / "data" / "releases" / "runs.csv"
-_MOST: Final = 1000
+MOST: Final = 1000
 _RULES: Final = Rules()
+_FALLS: Final = (0.03, 0.06, 0.09, 0.12, 0.2)
+
+Order = Callable[[np.random.Generator, int, int], Counts]
+"""Which tasks are played, one after the other: of how many, and how often."""
 
 
-def rows(*releases: str) -> list[dict[str, str]]:
-    """The runs of releases."""
-    with _RUNS.open(encoding="utf-8", newline="") as file:
-        return [row for row in csv.DictReader(file) if row["run"] in releases]
+def by_chance(generator: np.random.Generator, tasks: int, count: int) -> Counts:
+    """Each time one of all."""
+    return generator.integers(tasks, size=count)
 
 
-def rates(*releases: str, added: float = 0.2) -> dict[str, float]:
-    """How often each task passes."""
-    outcomes: dict[str, list[float]] = defaultdict(list)
-    for row in rows(*releases):
-        outcomes[row["task_id"]].append(float(row["reward"]))
-    return {task: (sum(one) + added) / (len(one) + 2 * added) for task, one in outcomes.items()}
+def in_order(generator: np.random.Generator, tasks: int, count: int) -> Counts:
+    """Round after round in the order of the file."""
+    return np.arange(count) % tasks
 
 
-def fallen(before: Floats, fall: float) -> Floats:
-    """The rates after a fall of their mean: the log odds of all moved alike."""
-    low, high = 0.0, 20.0
-    odds = np.log(before / (1 - before))
-    for _ in range(60):
-        middle = (low + high) / 2
-        mean = (1 / (1 + np.exp(middle - odds))).mean()
-        low, high = (middle, high) if mean > before.mean() - fall else (low, middle)
-    return np.asarray(1 / (1 + np.exp(low - odds)), dtype=np.float64)
+def in_rounds(generator: np.random.Generator, tasks: int, count: int) -> Counts:
+    """Round after round, each in another order."""
+    rounds = [generator.permutation(tasks) for _ in range(-(-count // tasks))]
+    return np.concatenate(rounds)[:count]
 
 
 def first(evidence: Floats, threshold: float) -> float:
@@ -63,33 +61,67 @@ def first(evidence: Floats, threshold: float) -> float:
     return float(reached[0] + 1) if len(reached) else math.inf
 
 
-def rollouts(before: Floats, after: Floats, count: int) -> dict[str, Floats]:
-    """When each rollout was found worse, found as good, and found worse by the oracle."""
-    generator = np.random.default_rng(_SEED)
+def rollouts(before: Tasks, after: Tasks, count: int, order: Order = by_chance, seed: int = _SEED) -> dict[str, Floats]:
+    """When each rollout was found worse, by both endpoints and by runs alone, found as good, and found worse by the
+    oracle."""
+    generator = np.random.default_rng(seed)
     threshold = -math.log(_RULES.alpha)
-    found: dict[str, list[float]] = {"worse": [], "as good": [], "oracle": []}
+    with np.errstate(divide="ignore", invalid="ignore"):  # what one release never does
+        ratios = np.log(after.chances / before.chances)
+    found: dict[str, list[float]] = {"worse": [], "runs alone": [], "as good": [], "oracle": []}
     for _ in range(count):
-        tasks = generator.integers(len(before), size=_MOST)
-        old = generator.random(_MOST) < before[tasks]
-        new = generator.random(_MOST) < after[tasks]
-        losses = old.astype(float) - new
-        found["worse"].append(first(log_evidence_above(losses, _RULES.margin), threshold))
-        found["as good"].append(first(log_evidence_above(-losses, -_RULES.tolerance), threshold))
-        ratio = np.where(new, np.log(after / before)[tasks], np.log((1 - after) / (1 - before))[tasks])
-        found["oracle"].append(first(np.cumsum(ratio), threshold))
+        tasks = order(generator, len(before.passes), MOST)
+        old, new = before.draw(generator, tasks), after.draw(generator, tasks)
+        losses = {
+            Endpoint.RUNS: (old == 0).astype(np.float64) - (new == 0),
+            Endpoint.TURNS: before.shares[old] - after.shares[new],
+        }
+        found["worse"].append(first(evidence_of_either(losses, _RULES.margin), threshold))
+        found["runs alone"].append(first(log_evidence_above(losses[Endpoint.RUNS], _RULES.margin), threshold))
+        good = [first(log_evidence_above(-one, -_RULES.tolerance), threshold) for one in losses.values()]
+        found["as good"].append(max(good))
+        found["oracle"].append(first(np.cumsum(ratios[tasks, new]), threshold))
     return {name: np.array(several) for name, several in found.items()}
 
 
-def line(name: str, before: Floats, after: Floats, count: int) -> str:
+HEAD: Final = (
+    f"{'':<36}{'runs pass':>12}{'turns right':>12}{'regression':>16}{'after':>6}{'':>6}"
+    f"{'by runs alone':>15}{'':>6}{'oracle':>8}{'':>5}{'pass':>9}{'after':>6}\n"
+    f"{'release':<36}{'before':>7}{'now':>5}{'before':>7}{'now':>5}{'first':>8}{'ever':>8}{'50 %':>6}{'95 %':>6}"
+    f"{'ever':>9}{'50 %':>6}{'95 %':>6}{'50 %':>8}{'95 %':>5}{'ever':>9}{'50 %':>6}{'95 %':>6}\n"
+)
+
+
+def line(name: str, before: Tasks, after: Tasks, found: dict[str, Floats]) -> str:
     """One row of the table."""
-    found = rollouts(before, after, count)
-    worse, good, oracle = found["worse"], found["as good"], found["oracle"]
+    worse, runs, good, oracle = found["worse"], found["runs alone"], found["as good"], found["oracle"]
     return (
-        f"{name:<34}{before.mean():>7.2f}{after.mean():>7.2f}{_share(worse < good):>9}"
-        f"{_share(np.isfinite(worse)):>9}{_quantile(worse, 0.5):>7}{_quantile(worse, 0.95):>7}"
-        f"{_quantile(oracle, 0.5):>7}{_quantile(oracle, 0.95):>7}{_share(np.isfinite(good)):>9}"
-        f"{_quantile(good, 0.5):>7}{_quantile(good, 0.95):>7}\n"
+        f"{name:<36}{before.passes.mean():>7.2f}{after.passes.mean():>5.2f}{before.right:>7.2f}{after.right:>5.2f}"
+        f"{_share(worse < good):>8}{_share(np.isfinite(worse)):>8}{_quantile(worse, 0.5):>6}{_quantile(worse, 0.95):>6}"
+        f"{_share(np.isfinite(runs)):>9}{_quantile(runs, 0.5):>6}{_quantile(runs, 0.95):>6}"
+        f"{_quantile(oracle, 0.5):>8}{_quantile(oracle, 0.95):>5}"
+        f"{_share(np.isfinite(good)):>9}{_quantile(good, 0.5):>6}{_quantile(good, 0.95):>6}\n"
     )
+
+
+def ordered(before: Tasks, count: int) -> str:
+    """How often a release that is not worse is called so, by the order in which dialogs are played."""
+    several = 20
+    tasks = len(before.passes)
+    head = f"{'by chance':>12}{'rounds, shuffled':>19}{'rounds, alike':>16}{'worse dialogs first':>22}\n"
+    text = f"{'candidate':<36}{head}"
+    for name in ("the same release", "each task does as another one did"):
+        stopped = np.zeros(4)
+        for seed in range(several):
+            other = np.random.default_rng(seed).permutation(tasks)
+            after = before if name == "the same release" else before.shuffled(other)
+            worst = np.argsort(after.passes - before.passes, kind="stable")
+            sides = [(before, after)] * 3 + [(before.shuffled(worst), after.shuffled(worst))]
+            for way, (side, order) in enumerate(zip(sides, (by_chance, in_rounds, in_order, in_order), strict=True)):
+                stopped[way] += np.isfinite(rollouts(*side, count // several, order, seed)["worse"]).sum()
+        shares = [f"{100 * one / (count // several * several):.1f} %" for one in stopped]
+        text += f"{name:<36}{shares[0]:>12}{shares[1]:>19}{shares[2]:>16}{shares[3]:>22}\n"
+    return text
 
 
 def swap(count: int) -> Result:
@@ -107,14 +139,14 @@ def swap(count: int) -> Result:
 
 
 def _played(row: dict[str, str], conversation: str) -> Played:
-    kinds = [kind for kind in row["divergence_kinds"].split("+") if kind]
+    parts: set[Part] = set()
+    for root in filter(None, row["roots"].split("+")):
+        reason, _, tool = root.partition(":")
+        parts |= {Part("reason", reason), Part("submetric", SUBMETRICS[reason].value)}
+        if tool:
+            parts.add(Part("tool", tool))
     return Played(
-        row["task_id"],
-        conversation,
-        float(row["reward"]) == 1,
-        float(row["reward"]),
-        kinds[0] if kinds else None,
-        frozenset(Part("reason", kind) for kind in kinds),
+        row["task_id"], conversation, row["passed"] == "1", correct(row), row["first"] or None, frozenset(parts)
     )
 
 
@@ -131,44 +163,52 @@ def main() -> int:
     """Print the tables."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rollouts", type=int, default=2000)
-    count = parser.parse_args().rollouts
-    write = sys.stdout.write
+    parser.add_argument("--picture", type=Path, help="where the plot of power is written")
+    parser.add_argument("--stored", type=int, default=100_000, help="conversations in the store, of both releases")
+    arguments = parser.parse_args()
+    count, write = arguments.rollouts, sys.stdout.write
     write(
-        f"{count} rollouts each; looked at after every conversation a release up to {_MOST}; margin "
+        f"{count} rollouts each; looked at after every conversation a release up to {MOST}; margin "
         f"{_RULES.margin:g}, tolerance {_RULES.tolerance:g}, alpha {_RULES.alpha:g}.\n"
-        "Conversations a release; 50 % and 95 % of rollouts need at most so many.\n\n"
-        f"{'':<34}{'passes':>14}{'regression':>18}{'after':>7}{'':>7}{'oracle':>7}{'':>7}{'pass':>9}{'after':>7}\n"
-        f"{'release':<34}{'before':>7}{'now':>7}{'first':>9}{'ever':>9}{'50 %':>7}{'95 %':>7}{'50 %':>7}{'95 %':>7}"
-        f"{'ever':>9}{'50 %':>7}{'95 %':>7}\n"
+        f"Conversations a release; 50 % and 95 % of rollouts need at most so many.\n\n{HEAD}"
     )
-    for name, releases in (
-        ("gpt-4o, retail", ("mk-4o-l0", "mk-4o-pre", "mk-4o-sub")),
-        ("gpt-4o, airline", ("sierra-4o-air",)),
-    ):
-        before = np.array(list(rates(*releases).values()))
-        write(line(f"{name}: the same", before, before, count))
-        for fall in (0.03, 0.06, 0.09, 0.12, 0.15, 0.2, 0.3):
-            write(line(f"{name}: {100 * fall:.0f} points less", before, fallen(before, fall), count))
+    panels: dict[str, dict[str, Floats]] = {}
+    for domain, releases in (("retail", GOOD_RETAIL), ("airline", GOOD_AIRLINE)):
+        before, after = two(releases, (BROKEN[domain],))
+        found = rollouts(before, after, count)
+        curves = {"no tool calls: regression": found["worse"]}
+        write(line(f"gpt-4o, {domain}: no tool calls", before, after, found))
+        for fall in reversed(_FALLS):
+            after = before.fallen(fall)
+            found = rollouts(before, after, count)
+            curves[f"{100 * fall:.0f} points less: regression"] = found["worse"]
+            write(line(f"gpt-4o, {domain}: {100 * fall:.0f} points less", before, after, found))
+        del curves["3 points less: regression"]
+        found = rollouts(before, before, count)
+        curves["the same: pass"] = found["as good"]
+        write(line(f"gpt-4o, {domain}: the same", before, before, found))
+        panels[f"gpt-4o, tau-bench {domain} ({100 * before.passes.mean():.0f} % of runs pass): rollouts decided"] = (
+            curves
+        )
     for name, good, other in (
-        ("gpt-4o retail: no tool calls", ("mk-4o-l0", "mk-4o-pre", "mk-4o-sub"), ("mk-q7-ret",)),
-        ("gpt-4o airline: no tool calls", ("sierra-4o-air",), ("mk-q7-air",)),
-        ("gpt-4o to gpt-4.1, retail", ("mk-4o-l0",), ("mk-41-l0",)),
-        ("gpt-4o to its library form, retail", ("mk-4o-l0",), ("mk-4o-l1",)),
+        ("gpt-4o to gpt-4.1, retail", "mk-4o-l0", "mk-41-l0"),
+        ("gpt-4o to its library form, retail", "mk-4o-l0", "mk-4o-l1"),
     ):
-        old, new = rates(*good), rates(*other, added=0.001 if "no tool" in name else 0.2)
-        both = sorted(old.keys() & new.keys())
-        write(line(name, np.array([old[task] for task in both]), np.array([new[task] for task in both]), count))
-    result = swap(_MOST)
+        before, after = two((good,), (other,))
+        write(line(name, before, after, rollouts(before, after, count)))
+    write(f"\nFalse regressions by the order of dialogs, gpt-4o retail, up to {MOST} conversations\n")
+    write(ordered(two(GOOD_RETAIL, GOOD_RETAIL)[0], count))
+    result = swap(MOST)
     write(
-        f"\ngpt-4o to gpt-4.1, retail, {_MOST} conversations a release drawn from the runs as they ended: "
-        f"{result.state.value}, {len(result.gained)} dialogs gained, {len(result.lost)} lost\n"
+        f"\ngpt-4o to gpt-4.1, retail, {MOST} conversations a release drawn from the runs as they ended:\n"
+        f"{sentence(result)}; {len(result.gained)} dialogs gained, {len(result.lost)} lost\n"
     )
     for one in result.changes:
-        write(
-            f"  {one.area} {one.name}: {'worse' if one.worse else 'better'} than before, by "
-            f"{100 * (one.difference.mean or 0):+.1f} points "
-            f"({100 * one.difference.lower:+.1f} to {100 * one.difference.upper:+.1f})\n"
-        )
+        write(f"  {change(one)}\n")
+    if arguments.stored:
+        write(f"\n{cost(arguments.stored)}")
+    if arguments.picture:
+        arguments.picture.write_text(plot(panels, MOST), encoding="utf-8")
     return 0
 
 

@@ -1,20 +1,42 @@
 """The canary gate holds what is promised of it, on few rollouts; ``make bench-canary`` draws more."""
 
+from xml.etree import ElementTree as ET
+
 import numpy as np
+import pytest
 
 from aem_monitor.canary.gate import State
-from tests.benchmarks.canary import fallen, rates, rollouts, swap
+from tests.benchmarks.canary import MOST, first, rollouts, swap
+from tests.benchmarks.canarycost import cost
+from tests.benchmarks.powerplot import plot
+from tests.benchmarks.releases import BROKEN, GOOD_AIRLINE, GOOD_RETAIL, Tasks, two
 
-RETAIL = np.array(list(rates("mk-4o-l0", "mk-4o-pre", "mk-4o-sub").values()))
+RETAIL, BROKEN_RETAIL = two(GOOD_RETAIL, (BROKEN["retail"],))
+AIRLINE, BROKEN_AIRLINE = two(GOOD_AIRLINE, (BROKEN["airline"],))
 
 
-def test_a_release_that_is_as_good_is_hardly_ever_a_regression() -> None:
+@pytest.mark.parametrize("tasks", [RETAIL, AIRLINE])
+def test_a_release_that_is_as_good_is_hardly_ever_a_regression(tasks: Tasks) -> None:
     """At most 2 % are expected; 8 of 150 or more would have a probability below 1 %."""
-    assert np.isfinite(rollouts(RETAIL, RETAIL, 150)["worse"]).sum() < 8
+    assert np.isfinite(rollouts(tasks, tasks, 150)["worse"]).sum() < 8
 
 
-def test_a_fall_of_twelve_points_is_found() -> None:
-    assert np.isfinite(rollouts(RETAIL, fallen(RETAIL, 0.12), 100)["worse"]).mean() >= 0.95
+@pytest.mark.parametrize("tasks", [RETAIL, AIRLINE])
+def test_a_fall_of_twelve_points_is_found(tasks: Tasks) -> None:
+    assert np.isfinite(rollouts(tasks, tasks.fallen(0.12), 100)["worse"]).mean() >= 0.95
+
+
+@pytest.mark.parametrize(("good", "broken", "most"), [(RETAIL, BROKEN_RETAIL, 20), (AIRLINE, BROKEN_AIRLINE, 50)])
+def test_a_release_that_can_call_no_tool_is_found_at_once(good: Tasks, broken: Tasks, most: int) -> None:
+    assert np.quantile(rollouts(good, broken, 100)["worse"], 0.95) <= most
+
+
+def test_runs_that_are_drawn_end_as_often_as_the_tasks_say() -> None:
+    generator = np.random.default_rng(1)
+    drawn = RETAIL.draw(generator, generator.integers(len(RETAIL.passes), size=20_000))
+    assert (drawn == 0).mean() == pytest.approx(RETAIL.passes.mean(), abs=0.02)
+    assert RETAIL.shares[drawn].mean() == pytest.approx(RETAIL.right, abs=0.01)
+    assert RETAIL.passes.mean() - RETAIL.fallen(0.12).passes.mean() == pytest.approx(0.12)
 
 
 def test_a_swap_at_an_equal_mean_passes_with_its_changes_named() -> None:
@@ -23,3 +45,17 @@ def test_a_swap_at_an_equal_mean_passes_with_its_changes_named() -> None:
     assert result.gained
     assert result.lost
     assert {one.worse for one in result.changes} == {True, False}
+
+
+def test_the_cost_is_told_with_its_ratio() -> None:
+    assert "times that of the bare rows" in cost(400)
+
+
+def test_the_plot_has_a_curve_for_each_and_reaches_what_was_found() -> None:
+    drawn = ET.fromstring(plot({"a": {"half": np.array([10.0, np.inf]), "all": np.array([10.0, 20.0])}}, MOST))
+    paths = [one.get("d", "") for one in drawn.iter("{http://www.w3.org/2000/svg}path") if "L" in one.get("d", "")]
+    assert len(paths) == 2
+    heights = [float(path.rsplit(" ", 1)[1]) for path in paths]
+    assert heights[1] == 34.0
+    assert heights[0] > heights[1]
+    assert first(np.array([1.0, 3.0, 2.0]), 3.0) == 2.0

@@ -52,7 +52,7 @@ def plan(folder: Path, agent: Receiving, monitor: Receiving, more: str = "") -> 
 
 
 def play(chosen: Plan, *scripts: Script) -> Record:
-    return Player(chosen, scripts or (GREETING, REFUND), ()).run(lambda done, of: None, lambda: False)
+    return Player(chosen, scripts or (GREETING, REFUND), (), list).run(lambda done, of: None, lambda: False)
 
 
 def spans(monitor: Receiving) -> list[Any]:
@@ -97,6 +97,18 @@ def test_all_dialogs_are_played_once_before_any_of_them_again(
     order = [(one.script.dialog, one.repeat) for one in record.plays]
     assert order == [("greeting", 1), ("refund", 1), ("greeting", 2), ("refund", 2)]
     assert len({one.conversation_id for one in record.plays}) == 4
+
+
+def test_each_round_is_played_in_another_order(tmp_path: Path, agent: Receiving, monitor: Receiving) -> None:
+    """Three rounds of six in one order have a probability of 1 in 500,000."""
+    scripts = [Script(f"dialog {number}", 1, ("Hello",)) for number in range(6)]
+    record = Player(plan(tmp_path, agent, monitor, "play: {repeats: 3}"), scripts, ()).run(
+        lambda done, of: None, lambda: False
+    )
+    told = [one.script.dialog for one in record.plays]
+    rounds = [told[:6], told[6:12], told[12:]]
+    assert [sorted(one) for one in rounds] == [[one.dialog for one in scripts]] * 3
+    assert not rounds[0] == rounds[1] == rounds[2]
 
 
 def test_no_more_plays_than_asked_for_run_at_a_time(tmp_path: Path, agent: Receiving, monitor: Receiving) -> None:

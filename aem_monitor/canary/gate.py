@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,15 @@ from aem_monitor.canary.endpoints import (
     losses,
 )
 from aem_monitor.canary.fixed import exact_p_of_either
+from aem_monitor.canary.meeting import Alone
 from aem_monitor.canary.pairs import Pair, Paired, Part, clustered
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import SubMetric
 from aem_monitor.sequential.betting import log_evidence_above, more_needed
 from aem_monitor.sequential.shifts import Floats
+
+_MOST_CRITICAL: Final = 10_000
+"""Pairs; more than any margin that leaves room for a dialog to be worse needs."""
 
 
 class State(StrEnum):
@@ -75,7 +79,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is not as it was: a part of the root causes, ``latency``, or a ``dialog``."""
+    """What is not as it was: a part of the root causes, ``latency``, ``undecided`` runs, or a ``dialog``."""
 
     area: str
     name: str
@@ -95,9 +99,22 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
+class Short:
+    """A critical dialog with fewer independent pairs than ``needed``, of which its test could find a dialog that always
+    passed and now always fails. ``ran``: a release has a run of it."""
+
+    dialog: str
+    independent: int
+    needed: int
+    ran: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The state and what it rests on. Evidence is a natural logarithm, and the largest at any look so far.
 
+    ``undecided`` is by how much the share of undecided runs rose, of all runs that met. ``log_pass`` is the least of
+    what it and the endpoints have. ``short`` critical dialogs hold a pass back.
     ``found`` is what each endpoint says, ``decided_by`` which of them led to the state: none where critical dialogs
     did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how many
     more pairs are predicted to be needed, if those to come are as those seen; None where what was seen leads to no
@@ -109,6 +126,7 @@ class Result:
     pairs: int
     independent: int
     found: Mapping[Endpoint, Finding]
+    undecided: Finding
     decided_by: Sequence[Endpoint]
     log_regression: float
     log_pass: float
@@ -116,17 +134,21 @@ class Result:
     one_look: bool
     more: int | None
     critical: Sequence[str]
+    short: Sequence[Short]
     submetrics: Sequence[Share]
     changes: Sequence[Change]
     gained: Mapping[str, float]
     lost: Mapping[str, float]
+    baseline_alone: Mapping[Alone, Mapping[str, int]]
+    candidate_alone: Mapping[Alone, Mapping[str, int]]
 
 
 def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
     """What the pairs say.
 
     A regression is evidence that the mean loss of the played dialogs rose by more than the margin, in runs or in turns;
-    a pass is evidence that it rose by less than the tolerance in both. All are bets (``sequential/betting.py``): right
+    a pass is evidence that it rose by less than the tolerance in both, and so did the share of undecided runs, since
+    what stays undecided may be what fails. All are bets (``sequential/betting.py``): right
     at every look if dialogs come in any order and the candidate is worse on none, or if they come by chance and it is
     not worse on average.
 
@@ -139,13 +161,17 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
     threshold = -math.log(alpha)
     find = find_at_one_look if fixed else find_at_any_look
     found = find(clusters, rules.margin, rules.tolerance, rules.alpha)
-    critical = _critical(paired, values, rules, fixed)
+    # Decided or not is 0 or 1 of a run, as passed or not is.
+    doubt = {Endpoint.RUNS: clustered(paired.undecided, paired.undecided_clusters)}
+    undecided = find(doubt, rules.margin, rules.tolerance, rules.alpha).of[Endpoint.RUNS]
+    log_pass = min(found.log_pass, undecided.log_pass)
+    critical, short = _critical(paired, values, rules, fixed)
     decided_by: list[Endpoint] = []
     if found.log_regression >= threshold or critical:
         state = State.REGRESSION
         if found.log_regression >= threshold:
             decided_by = _deciding(found.of, threshold)
-    elif found.log_pass >= threshold:
+    elif log_pass >= threshold and not short:
         state, decided_by = State.PASS, list(Endpoint)
     else:
         state = State.NOT_ENOUGH_EVIDENCE
@@ -155,17 +181,21 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
         pairs=len(paired.pairs),
         independent=len(clusters[Endpoint.RUNS]),
         found=found.of,
+        undecided=undecided,
         decided_by=decided_by,
         log_regression=found.log_regression,
-        log_pass=found.log_pass,
+        log_pass=log_pass,
         log_threshold=threshold,
         one_look=fixed,
-        more=0 if state is not State.NOT_ENOUGH_EVIDENCE else _needed(clusters, rules, threshold),
+        more=0 if state is not State.NOT_ENOUGH_EVIDENCE else _needed(clusters, doubt, short, rules, threshold),
         critical=critical,
+        short=short,
         submetrics=_submetrics(paired, rules.alpha),
         changes=_changes(paired, values[Endpoint.RUNS], rules),
         gained=gained,
         lost=lost,
+        baseline_alone=paired.baseline_alone,
+        candidate_alone=paired.candidate_alone,
     )
 
 
@@ -175,32 +205,49 @@ def _deciding(found: Mapping[Endpoint, Finding], threshold: float) -> list[Endpo
     return alone or [max(found, key=lambda name: found[name].log_regression)]
 
 
-def _needed(values: Losses, rules: Rules, threshold: float) -> int | None:
-    """The fewer of what a regression by one endpoint needs, the other adding nothing, and of what a pass by both."""
+def _needed(values: Losses, doubt: Losses, short: Sequence[Short], rules: Rules, threshold: float) -> int | None:
+    """The fewer of what a regression by one endpoint needs, the other adding nothing, and of what a pass by all."""
     worse = [more_needed(one, rules.margin, threshold + math.log(len(values))) for one in values.values()]
-    good = [more_needed(-one, -rules.tolerance, threshold) for one in values.values()]
+    good = [more_needed(-one, -rules.tolerance, threshold) for one in (*values.values(), *doubt.values())]
     found = [one for one in worse if one is not None]
     passes = [one for one in good if one is not None]
     if len(passes) == len(good):
-        found.append(max(passes))
+        found.append(max(*passes, sum(one.needed - one.independent for one in short)))
     return max(1, min(found)) if found else None
 
 
-def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> list[str]:
+def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> tuple[list[str], list[Short]]:
+    """Critical dialogs that are worse, and those whose test could have said nothing else so far: without runs, or with
+    undecided ones alone, a dialog would else pass unseen, and so would a misspelt name."""
     threshold = -math.log(rules.alpha / 2 / max(1, len(rules.critical)))
+    # A margin has no exact test; bets hold at one look as at all.
+    exact = fixed and rules.margin == 0.0
+    needed = _least(rules.margin, threshold, exact)
     places = _places(paired.pairs)
     worse: list[str] = []
-    for dialog in sorted(rules.critical & places.keys()):
-        of = places[dialog]
+    short: list[Short] = []
+    for dialog in sorted(rules.critical):
+        of = places.get(dialog, [])
         own = {name: clustered(one[of], paired.clusters[of]) for name, one in values.items()}
-        # A margin has no exact test; bets hold at one look as at all.
-        if fixed and rules.margin == 0.0:
+        if exact:
             evidence = -math.log(exact_p_of_either(list(own.values())))
         else:
             evidence = largest(evidence_of_either(own, rules.margin))
         if evidence >= threshold:
             worse.append(dialog)
-    return worse
+        independent = len(own[Endpoint.RUNS])
+        if independent < needed:
+            short.append(Short(dialog, independent, needed, dialog in paired.dialogs))
+    return worse, short
+
+
+def _least(margin: float, threshold: float, exact: bool) -> int:
+    """How many pairs are evidence when all of them are lost."""
+    if exact:
+        # Half for each sign.
+        return math.ceil(threshold / math.log(2.0) - 1e-9)
+    evidence = log_evidence_above(np.ones(_MOST_CRITICAL), margin)
+    return int(np.searchsorted(evidence, threshold)) + 1
 
 
 def _submetrics(paired: Paired, alpha: float) -> list[Share]:
@@ -232,6 +279,8 @@ def _changes(paired: Paired, values: Floats, rules: Rules) -> list[Change]:
     if known.any():
         slower = clustered(np.array([one for one in timed if one is not None]), paired.clusters[known])
         parts += _both_ways("latency", "slower", slower)
+    if paired.undecided.any():
+        parts += _both_ways("undecided", "runs", clustered(paired.undecided, paired.undecided_clusters))
     dialogs: list[_Candidate] = []
     for dialog, own in _places(pairs).items():
         dialogs += _both_ways("dialog", dialog, clustered(values[own], paired.clusters[own]))

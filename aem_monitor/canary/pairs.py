@@ -68,6 +68,8 @@ class Paired:
     undecided_clusters: Floats = field(repr=False)
     baseline_alone: Mapping[Alone, Mapping[str, int]]
     candidate_alone: Mapping[Alone, Mapping[str, int]]
+    dialogs: frozenset[str]
+    """Of which a release has a run."""
 
 
 def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
@@ -98,6 +100,7 @@ def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
         np.array(every, dtype=np.float64),
         meetings.alone(0),
         meetings.alone(1),
+        frozenset(play.dialog for _, _, play in plays),
     )
 
 

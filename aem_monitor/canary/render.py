@@ -2,11 +2,13 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
+from aem_monitor.canary.comments import listed, of_doubt, of_pass, rows, total
 from aem_monitor.canary.endpoints import Difference, Endpoint, Finding
 from aem_monitor.canary.gate import Change, Result, Rules, State
+from aem_monitor.canary.meeting import Alone
 from aem_monitor.canary.played import Release
 from aem_monitor.controls import visible
 from aem_monitor.interval import wilson
@@ -14,10 +16,6 @@ from aem_monitor.interval import wilson
 SAID = {State.PASS: "pass", State.REGRESSION: "regression", State.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
 
 ENDPOINTS = {Endpoint.RUNS: "runs that pass", Endpoint.TURNS: "turns that are right"}
-
-
-_MOST: Final = 5
-"""Names in a row."""
 
 
 class ReasonShare(NamedTuple):
@@ -51,11 +49,12 @@ def result_object(
     return {
         "state": result.state.value,
         "decided_by": [one.value for one in result.decided_by],
-        "baseline": _release(names[0], releases[0]),
-        "candidate": _release(names[1], releases[1]),
+        "baseline": {**_release(names[0], releases[0]), **_alone(result.baseline_alone)},
+        "candidate": {**_release(names[1], releases[1]), **_alone(result.candidate_alone)},
         "pairs": result.pairs,
         "independent": result.independent,
         **{name.value: _finding(one) for name, one in result.found.items()},
+        "undecided": _finding(result.undecided),
         "log_evidence_regression": result.log_regression,
         "log_evidence_pass": result.log_pass,
         "log_threshold": result.log_threshold,
@@ -65,6 +64,10 @@ def result_object(
         "alpha": rules.alpha,
         "one_look": result.one_look,
         "critical": list(result.critical),
+        "critical_short": [
+            {"dialog": one.dialog, "independent": one.independent, "needed": one.needed, "ran": one.ran}
+            for one in result.short
+        ],
         "submetrics": [
             {
                 "submetric": one.submetric.value,
@@ -122,8 +125,13 @@ def _release(name: str, release: Release) -> dict[str, Any]:
     }
 
 
+def _alone(found: Mapping[Alone, Mapping[str, int]]) -> dict[str, Any]:
+    return {"alone": total(found), "alone_by": {why.value: dict(dialogs) for why, dialogs in found.items()}}
+
+
 def sentence(result: Result) -> str:
-    """The state in a sentence: a pass beside changes for the worse is never one without comment."""
+    """The state in a sentence: a pass beside changes for the worse, or dialogs that one release did not
+    play, is never one without comment."""
     said = SAID[result.state]
     if result.state is State.REGRESSION:
         told = [ENDPOINTS[one] for one in result.decided_by]
@@ -131,15 +139,11 @@ def sentence(result: Result) -> str:
             told.append(f"critical dialogs: {', '.join(result.critical)}")
         return f"{said} in {' and in '.join(told)}"
     if result.state is State.NOT_ENOUGH_EVIDENCE:
-        if not result.pairs:
-            return f"{said}: no dialog ran on both releases"
-        if result.more is None:
-            return f"{said}; runs like those seen lead to no verdict, however many"
-        return f"{said}: about {result.more} more pairs, if they are like those seen"
+        return f"{said}: {of_doubt(result)}"
     worse = [one for one in result.changes if one.worse]
     if result.changes:
         said += ", but what fails has changed" if worse else "; some of it is better"
-    return said
+    return "; ".join((said, *of_pass(result)))
 
 
 def change(one: Change) -> str:
@@ -159,6 +163,8 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
     yield "pairs", f"{result.pairs}, {result.independent} independent"
     for endpoint, found in result.found.items():
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
+    yield "rise of undecided runs", _interval(result.undecided.difference)
+    yield from rows(result)
     yield from _evidence(result)
     for share in result.submetrics:
         if share.baseline is not None and share.candidate is not None:
@@ -168,11 +174,11 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
     if mixes:
         yield (
             "first root causes",
-            _listed([f"{one.reason} {_share(one.baseline)}, now {_share(one.candidate)}" for one in mixes]),
+            listed([f"{one.reason} {_share(one.baseline)}, now {_share(one.candidate)}" for one in mixes]),
         )
     for said, dialogs in (("lost", result.lost), ("gained", result.gained)):
         ordered = sorted(dialogs.items(), key=lambda one: (-one[1], one[0]))
-        told = _listed([f"{name} ({100 * by:.1f} points)" for name, by in ordered])
+        told = listed([f"{name} ({100 * by:.1f} points)" for name, by in ordered])
         yield f"dialogs {said}", f"{len(dialogs)}, by chance or not: {told}" if dialogs else "0"
 
 
@@ -186,18 +192,15 @@ def _evidence(result: Result) -> Iterator[tuple[str, str]]:
             f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}): twice the least of {each}",
         )
         each = _each(result, lambda one: f"{math.exp(-one.log_pass):.2g}")
+        each += f" and {math.exp(-result.undecided.log_pass):.2g} by undecided runs"
         yield "p, pass", f"{math.exp(-result.log_pass):.2g} (needs {needed:.2g}): the greatest of {each}"
     else:
         needed = math.exp(result.log_threshold)
         each = _each(result, lambda one: _odds(one.log_regression))
         yield "evidence of a regression", f"{_odds(result.log_regression)} (needs {needed:.3g}): the mean of {each}"
         each = _each(result, lambda one: _odds(one.log_pass))
+        each += f" and {_odds(result.undecided.log_pass)} by undecided runs"
         yield "evidence of a pass", f"{_odds(result.log_pass)} (needs {needed:.3g}): the least of {each}"
-
-
-def _listed(told: Sequence[str]) -> str:
-    more = len(told) - _MOST
-    return "; ".join(told[:_MOST]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _share(share: float) -> str:

@@ -76,6 +76,22 @@ def test_the_state_is_the_exit_code_and_the_json_keeps_to_its_schema(
     assert result["state"] == state
 
 
+def test_what_is_not_known_is_in_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 100, "2": "." * 100 + "?"})
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({**LINE, "agent": "shop", "dialog": "only here"}) + "\n")
+    assert check(path, "--format", "json", "--critical", "only here", "--critical", "misspelt") == 3
+    result = json.loads(capsys.readouterr().out)
+    jsonschema.validate(result, SCHEMA)
+    few = {"independent": 0, "needed": 10}
+    assert result["critical_short"] == [
+        {"dialog": "misspelt", "ran": False, **few},
+        {"dialog": "only here", "ran": True, **few},
+    ]
+    assert (result["baseline"]["alone"], result["baseline"]["alone_by"]["dialog"]) == (1, {"only here": 1})
+    assert result["candidate"]["alone_by"]["run"] == {"refund|<b>": 1}
+
+
 def test_the_table_says_what_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(verdicts(tmp_path / "v.jsonl", {"1": "." * 40, "2": "x" * 40})) == 1
     table = capsys.readouterr().out

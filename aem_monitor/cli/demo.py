@@ -45,7 +45,7 @@ def configure(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         type=_seconds,
         default=_WAIT_SECONDS,
-        help="longest wait for the verdicts (default: %(default)g)",
+        help="longest wait for the verdicts; with --canary, for each step (default: %(default)g)",
     )
     parser.set_defaults(handler=demo)
 

@@ -28,7 +28,7 @@ _EVERY = 1.0
 
 @contextmanager
 def canary_story(metrics_port: int | None, seconds: float) -> Iterator[Monitor]:
-    """Tell the story, waiting at most ``seconds`` for each turn of it; the monitor stays up while the block runs."""
+    """Tell the story, waiting at most ``seconds`` for each step of it; the monitor stays up while the block runs."""
     # A proxy that the environment names is for the world outside; the pages go to this machine.
     os.environ["no_proxy"] = "*"
     before, after = recordings()

@@ -59,7 +59,9 @@ def of_doubt(result: Result) -> str:
     if held and result.undecided.log_pass < result.log_threshold:
         worse = any(one.area == "undecided" and one.worse for one in result.changes)
         told.append(f"{'' if worse else 'it is not known whether '}more runs are undecided than before")
-    if result.more is None:
+    if result.one_look:
+        told.append("it was the one look that there is")
+    elif result.more is None:
         told.append("runs like those seen lead to no verdict, however many")
     else:
         told.append(f"about {result.more} more pairs, if they are like those seen")

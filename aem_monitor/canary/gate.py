@@ -118,8 +118,8 @@ class Result:
     ``found`` is what each endpoint says, ``decided_by`` which of them led to the state: none where critical dialogs
     did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how many
     more pairs are predicted to be needed, if those to come are as those seen; None where what was seen leads to no
-    verdict, 0 where there is one. ``changes`` are those found at a false discovery rate of ``alpha``; ``gained`` and
-    ``lost`` are all dialogs whose runs differ at all, by how much.
+    verdict or no second look is allowed, 0 where there is one. ``changes`` are those found at a false discovery rate of
+    ``alpha``; ``gained`` and ``lost`` are all dialogs whose runs differ at all, by how much.
     """
 
     state: State
@@ -175,6 +175,9 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
         state, decided_by = State.PASS, list(Endpoint)
     else:
         state = State.NOT_ENOUGH_EVIDENCE
+    more: int | None = 0
+    if state is State.NOT_ENOUGH_EVIDENCE:
+        more = None if fixed else _needed(clusters, doubt, short, rules, threshold)
     gained, lost = _flips(paired.pairs, values[Endpoint.RUNS])
     return Result(
         state=state,
@@ -187,7 +190,7 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
         log_pass=log_pass,
         log_threshold=threshold,
         one_look=fixed,
-        more=0 if state is not State.NOT_ENOUGH_EVIDENCE else _needed(clusters, doubt, short, rules, threshold),
+        more=more,
         critical=critical,
         short=short,
         submetrics=_submetrics(paired, rules.alpha),

@@ -189,7 +189,7 @@ def _evidence(result: Result) -> Iterator[tuple[str, str]]:
         each = _each(result, lambda one: f"{math.exp(-one.log_regression):.2g}")
         yield (
             "p, regression",
-            f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}): twice the least of {each}",
+            f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}); alone {each}",
         )
         each = _each(result, lambda one: f"{math.exp(-one.log_pass):.2g}")
         each += f" and {math.exp(-result.undecided.log_pass):.2g} by undecided runs"

@@ -11,6 +11,7 @@ from aem_monitor.canary.endpoints import Difference, Endpoint
 from aem_monitor.canary.fixed import exact_p_of_either
 from aem_monitor.canary.gate import Result, Rules, State, decide
 from aem_monitor.canary.pairs import Part, Played, pair
+from aem_monitor.canary.render import sentence
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import SubMetric
 
@@ -162,6 +163,12 @@ def test_one_look_at_shares_is_exact_as_well(other: list[float]) -> None:
     sums = np.max([signs @ np.abs(one) / np.linalg.norm(one) for one in both], axis=0)
     seen = max(one.sum() / np.linalg.norm(one) for one in both)
     assert exact_p_of_either(both) == pytest.approx((sums >= seen - 1e-9).mean(), abs=0.015)
+
+
+def test_after_one_look_no_more_runs_are_asked_for() -> None:
+    result = one_look(runs("." * 9), runs("xx" + "." * 7))
+    assert (result.state, result.more) == (State.NOT_ENOUGH_EVIDENCE, None)
+    assert sentence(result) == "not enough evidence: it was the one look that there is"
 
 
 def test_one_look_never_says_that_something_cannot_be() -> None:

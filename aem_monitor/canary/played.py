@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from aem_monitor.canary.meeting import Play
 from aem_monitor.canary.pairs import Part, Played, Undecided
-from aem_monitor.errors import UsageError
+from aem_monitor.canary.verdictline import check_verdict
 from aem_monitor.model.verdict import FailureReason, SubMetric
 
 SUBMETRICS: Final[Mapping[str, SubMetric]] = {
@@ -101,7 +101,7 @@ def releases_of_lines(
     """
     latest: dict[object, Mapping[str, Any]] = {}
     for number, (place, line) in enumerate(lines):
-        _check(place, line)
+        check_verdict(place, line)
         key = line.get("run_id", number)
         if key not in latest or line.get("revision", 0) >= latest[key].get("revision", 0):
             latest[key] = line
@@ -128,24 +128,6 @@ def releases_of_lines(
             )
         )
     return found
-
-
-def _check(place: str, line: Mapping[str, Any]) -> None:
-    needed: Mapping[str, tuple[type, ...]] = {
-        "dialog": (str,),
-        "release": (str, type(None)),
-        "conversation_id": (str, type(None)),
-        "test_pass": (bool, type(None)),
-        "root_cause": (str, type(None)),
-        "turns": (list,),
-    }
-    known: Mapping[str, tuple[type, ...]] = {"dialog_version": (int, type(None)), "partial": (bool, type(None))}
-    for name, kind in (*needed.items(), *known.items()):
-        if not isinstance(line.get(name, ... if name in needed else None), kind):
-            raise UsageError(
-                f"{place}: no verdict: {name} is missing or of another type; give lines of the sink "
-                "json_lines or of `replay --verdicts`"
-            )
 
 
 def share_correct(failed: int, decided: int) -> float:

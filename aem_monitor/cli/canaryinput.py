@@ -1,17 +1,27 @@
 """The runs of two releases, from the store or from verdict files."""
 
+import json
 import logging
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from gzip import GzipFile
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final, NoReturn
 
 import orjson
 
 from aem_monitor.canary.played import Release, releases_of_lines
+from aem_monitor.config.units import format_size
 from aem_monitor.errors import UsageError
 from aem_monitor.store import Store
 
 _log = logging.getLogger(__name__)
+
+MAX_LINE: Final = 64 * 2**20
+"""Bytes; a file of something else may be one line."""
+
+_GZIP: Final = b"\x1f\x8b"
 
 _NAMED: Final = 10
 
@@ -68,21 +78,52 @@ def _tell_missing(
 
 def _lines(paths: Iterable[Path]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for path in paths:
+        number = 0
         try:
-            with path.open("rb") as file:
-                for number, text in enumerate(file, 1):
-                    place = f"{path}:{number}"
+            with _opened(path) as file:
+                while text := file.readline(MAX_LINE + 1):
+                    number += 1
+                    if len(text) > MAX_LINE:
+                        raise UsageError(f"{path}:{number}: longer than {format_size(MAX_LINE)}")
                     if text.strip():
-                        yield place, _object(place, text)
-        except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}") from error
+                        yield f"{path}:{number}", _object(f"{path}:{number}", text)
+        except (OSError, EOFError, zlib.error) as error:
+            where = f"{path}:{number + 1}" if number else str(path)
+            raise UsageError(f"{where}: {getattr(error, 'strerror', None) or error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | GzipFile]:
+    """A file that was rotated is often gzipped, whatever its name."""
+    with path.open("rb") as file:
+        if file.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
+            with GzipFile(fileobj=file) as unpacked:
+                yield unpacked
+        else:
+            yield file
 
 
 def _object(place: str, text: bytes) -> Mapping[str, Any]:
     try:
         value = orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f"{place}: not valid JSON: {error.msg} (character {error.colno})") from error
+    except orjson.JSONDecodeError:
+        value = _any_json(place, text)
     if not isinstance(value, dict):
         raise UsageError(f"{place}: not a JSON object")
     return value
+
+
+def _any_json(place: str, text: bytes) -> object:
+    """Also halves of characters, which tools return and verdicts quote."""
+    try:
+        return json.loads(text.decode(), parse_constant=_refused)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{place}: not valid UTF-8 (byte {error.start + 1})") from error
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{place}: not valid JSON: {error.msg} (character {error.colno})") from error
+    except RecursionError as error:
+        raise UsageError(f"{place}: not valid JSON: nested too deeply") from error
+
+
+def _refused(name: str) -> NoReturn:
+    raise json.JSONDecodeError(f"{name} is no JSON", "", 0)

@@ -1,5 +1,6 @@
 """``aem-monitor canary check``."""
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,12 @@ from aem_monitor.canary.gate import Rules, decide
 from aem_monitor.canary.pairs import pair
 from aem_monitor.canary.played import Release
 from aem_monitor.canary.render import facts
+from aem_monitor.cli.canaryinput import MAX_LINE
 from aem_monitor.cli.main import main
 from aem_monitor.store.store import Store
 from tests.store.results import run
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "deploy/schemas/canary-result.schema.json").read_text())
-
-LINE = {"dialog": "a", "release": "1", "conversation_id": "c", "test_pass": True, "root_cause": None, "turns": []}
 
 
 def verdicts(path: Path, patterns: dict[str, str], agent: str = "shop") -> Path:
@@ -186,14 +186,52 @@ def test_one_look_decides_on_fewer(tmp_path: Path) -> None:
     assert (check(path), check(path, "--one-look")) == (3, 1)
 
 
+GOOD: dict[str, object] = {
+    "dialog": "a",
+    "release": "1",
+    "conversation_id": None,
+    "test_pass": True,
+    "root_cause": None,
+    "turns": [{"turn_no": 1, "kind": "tool", "success": True}],
+}
+
+
+def line(**changes: object) -> str:
+    return json.dumps(GOOD | changes)
+
+
+def turn(**changes: object) -> str:
+    return line(turns=[{"kind": "tool"}, {"kind": "tool", **changes}])
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", ":1: not valid JSON"),
+        ("{", ":1: not valid JSON: Expecting property name"),
         ("[]", ":1: not a JSON object"),
-        ("{}", ":1: no verdict: dialog is missing"),
-        (json.dumps({**LINE, "dialog_version": "1"}), ":1: no verdict: dialog_version is missing or of another type"),
-        (json.dumps({**LINE, "partial": 1}), ":1: no verdict: partial is missing or of another type"),
+        ("[" * 100_000, ":1: not valid JSON: nested too deeply"),
+        ('{"a": NaN}', ":1: not valid JSON: NaN is no JSON"),
+        ('{"a": -Infinity}', ":1: not valid JSON: -Infinity is no JSON"),
+        ("{}", ":1: no verdict: dialog is missing; give lines of the sink json_lines or of `replay --verdicts`"),
+        (line() + "\n\n" + line(release=1), ":3: no verdict: release is not a text or null"),
+        (line(test_pass=1), "test_pass is not true or false or null"),
+        (line(test_pass="true"), "test_pass is not true or false or null"),
+        (line(turns={}), "turns is not a list"),
+        (line(run_id=[]), "run_id is not a text"),
+        (line(revision="1"), "revision is not a whole number"),
+        (line(revision=True), "revision is not a whole number"),
+        (line(agent=None), "agent is not a text"),
+        (line(draft="no"), "draft is not true or false"),
+        (line(latency_seconds=[1]), "latency_seconds is not a whole number or a number or a text or null"),
+        (line(turns=[{}, []]), "turns[1] is no JSON object"),
+        (turn(tool=["pay"]), "turns[1].tool is not a text or null"),
+        (turn(chain_length="2"), "turns[1].chain_length is not a whole number or null"),
+        (turn(chain_length=1e300), "turns[1].chain_length is not a whole number or null"),
+        (turn(success=0), "turns[1].success is not true or false or null"),
+        (turn(root_cause="yes"), "turns[1].root_cause is not true or false"),
+        (turn(failure_reason={}), "turns[1].failure_reason is not a text or null"),
+        (line(dialog_version="1"), "dialog_version is not a whole number or null"),
+        (line(partial=1), "partial is not true or false"),
     ],
 )
 def test_what_is_no_verdict_is_refused_with_its_place(
@@ -202,7 +240,56 @@ def test_what_is_no_verdict_is_refused_with_its_place(
     path = tmp_path / "v.jsonl"
     path.write_text(text + "\n")
     assert check(path) == 2
-    assert said in capsys.readouterr().err
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"{path}:")
+    assert said in told
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"a": "\xff"}\n', ":1: not valid UTF-8 (byte 8)"),
+        (b"\x00" * 100, ":1: not valid JSON"),
+        (b" " * (MAX_LINE + 1), ":1: longer than 64MiB"),
+        (gzip.compress(b"{}\n" * 1000)[:20], ": Compressed file ended before the end-of-stream marker was reached"),
+        (gzip.compress(b"")[:10] + b"\xff" * 20, ": Error -3 while decompressing data"),
+        (gzip.compress(b"[]\n"), ":1: not a JSON object"),
+    ],
+    ids=["latin-1", "zeros", "one line", "gzip cut off", "gzip broken", "gzip"],
+)
+def test_a_file_of_something_else_is_refused(
+    content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "v.jsonl"
+    path.write_bytes(content)
+    assert check(path) == 2
+    [told] = capsys.readouterr().err.splitlines()
+    assert said in told
+
+
+def test_files_that_are_not_there_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (check(tmp_path), check(tmp_path / "none")) == (2, 2)
+    said = capsys.readouterr().err
+    assert f"{tmp_path}: Is a directory" in said
+    assert f"{tmp_path / 'none'}: No such file or directory" in said
+
+
+def test_what_the_gate_does_not_read_may_be_anything_that_the_monitor_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 3, "2": "." * 3})
+    lines = path.read_text(encoding="utf-8").replace(
+        '"latency_seconds": 1.0', f'"x": [{"9" * 400}, "\\ud800"], "latency_seconds": "inf"'
+    )
+    (tmp_path / "v.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    assert check(tmp_path / "v.jsonl.gz", "--format", "json") == 3
+    assert json.loads(capsys.readouterr().out)["pairs"] == 3
+
+
+def test_an_empty_file_is_no_pass(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    path.touch()
+    assert check(path) == 3
 
 
 def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
-from aem_monitor.canary.fixed import exact_p_of_either, one_look
+from aem_monitor.canary.fixed import exact_p, exact_p_of_either
 from aem_monitor.canary.pairs import Pair, Played
 from aem_monitor.sequential.betting import interval, log_evidence_above
 from aem_monitor.sequential.shifts import Floats
@@ -36,8 +36,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the pairs say by one endpoint. Evidence is a natural logarithm: that of a regression as it was when both
-    endpoints together had the most, that of a pass the largest so far."""
+    """What the pairs say by one endpoint. Evidence is a natural logarithm."""
 
     difference: Difference
     log_regression: float
@@ -77,9 +76,10 @@ def evidence_of_either(values: Losses, margin: float) -> Floats:
     return np.asarray(np.logaddexp.reduce(each, axis=0) - math.log(len(each)), dtype=np.float64)
 
 
-def largest(evidence: Floats) -> float:
-    """Evidence counts once it was there: the bound holds for its largest value."""
-    return float(evidence.max(initial=0.0))
+def latest(evidence: Floats) -> float:
+    """What counts at a look is the evidence at that look. The bound would hold for the largest so far as well; but that
+    may rest on the order in which pairs came, and not agree any more with all that was seen."""
+    return float(evidence[-1]) if len(evidence) else 0.0
 
 
 def difference(values: Floats, alpha: float) -> Difference:
@@ -90,33 +90,27 @@ def difference(values: Floats, alpha: float) -> Difference:
 
 def find_at_any_look(values: Losses, margin: float, tolerance: float, alpha: float) -> Findings:
     """By bets, which may be looked at after each observation."""
-    either = evidence_of_either(values, margin)
-    when = int(either.argmax()) if largest(either) > 0.0 else None
     found = {
         name: Finding(
             difference(own, alpha),
-            0.0 if when is None else float(log_evidence_above(own, margin)[when]),
+            latest(log_evidence_above(own, margin)),
             # Both have to be good enough, each with all of alpha: a wrong pass is wrong for one of them (Berger 1982).
-            largest(log_evidence_above(-own, -tolerance)),
+            latest(log_evidence_above(-own, -tolerance)),
         )
         for name, own in values.items()
     }
-    return Findings(found, largest(either), min(one.log_pass for one in found.values()))
+    either = latest(evidence_of_either(values, margin))
+    return Findings(found, either, min(one.log_pass for one in found.values()))
 
 
 def find_at_one_look(values: Losses, margin: float, tolerance: float, alpha: float) -> Findings:
-    """By tests for one look, ``-log(p)`` being the evidence."""
-    tests = {name: one_look(own, margin, tolerance, alpha) for name, own in values.items()}
-    found = {
-        name: Finding(
-            Difference(float(values[name].mean()) if len(values[name]) else None, one.lower, one.upper),
-            -math.log(one.regression),
-            -math.log(one.noninferiority),
-        )
-        for name, one in tests.items()
-    }
-    if margin == 0.0:
-        either = exact_p_of_either(list(values.values()))
-    else:
-        either = min(1.0, min(one.regression for one in tests.values()) * len(tests))
-    return Findings(found, -math.log(either), min(one.log_pass for one in found.values()))
+    """The same, a regression at margin 0 by exact tests for one look, ``-log(p)`` being the evidence.
+
+    Bets hold at one look as at all. No other test of a margin holds for few pairs: a bootstrap of pairs that are all
+    alike has no spread, and passes on one pair.
+    """
+    found = find_at_any_look(values, margin, tolerance, alpha)
+    if margin != 0.0:
+        return found
+    exact = {name: replace(one, log_regression=-math.log(exact_p(values[name]))) for name, one in found.of.items()}
+    return Findings(exact, -math.log(exact_p_of_either(list(values.values()))), found.log_pass)

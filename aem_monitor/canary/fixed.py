@@ -1,9 +1,8 @@
-"""Tests for one look at a sample whose size was chosen beforehand."""
+"""Exact tests of no difference, for one look at a sample whose size was chosen beforehand."""
 
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -14,34 +13,6 @@ _DRAWS: Final = 10_000
 _SEED: Final = 20261201
 _STEPS: Final = 1000
 """Of a run, to which values are rounded, so that the work is bounded however many of them differ."""
-
-
-@dataclass(frozen=True, slots=True)
-class OneLook:
-    """p-values, never 0, and an interval of the mean difference."""
-
-    regression: float
-    noninferiority: float
-    lower: float
-    upper: float
-
-
-def one_look(values: Floats, margin: float, tolerance: float, alpha: float) -> OneLook:
-    """Test the differences of independent clusters, once.
-
-    Against no difference (margin 0) ``exact_p``. Elsewhere, and for the interval, a bootstrap over the clusters (Efron
-    1979): p is the share of drawn means beyond the bound, with one added (Davison and Hinkley 1997, 4.2), so that no p
-    is below 1/10,001.
-    """
-    if not len(values):
-        return OneLook(1.0, 1.0, -1.0, 1.0)
-    kinds, counts = np.unique(np.rint(values * _STEPS) / _STEPS, return_counts=True)
-    means = (
-        np.random.default_rng(_SEED).multinomial(len(values), counts / len(values), size=_DRAWS) @ kinds / len(values)
-    )
-    lower, upper = np.quantile(means, (alpha / 2, 1 - alpha / 2))
-    worse = exact_p(values) if margin == 0 else _p(means <= margin)
-    return OneLook(worse, _p(means >= tolerance), float(lower), float(upper))
 
 
 def exact_p(values: Floats) -> float:

@@ -18,7 +18,7 @@ from aem_monitor.canary.endpoints import (
     evidence_of_either,
     find_at_any_look,
     find_at_one_look,
-    largest,
+    latest,
     losses,
 )
 from aem_monitor.canary.fixed import exact_p_of_either
@@ -111,7 +111,7 @@ class Short:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The state and what it rests on. Evidence is a natural logarithm, and the largest at any look so far.
+    """The state and what it rests on. Evidence is a natural logarithm.
 
     ``undecided`` is by how much the share of undecided runs rose, of all runs that met. ``log_pass`` is the least of
     what it and the endpoints have. ``short`` critical dialogs hold a pass back.
@@ -148,12 +148,14 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
 
     A regression is evidence that the mean loss of the played dialogs rose by more than the margin, in runs or in turns;
     a pass is evidence that it rose by less than the tolerance in both, and so did the share of undecided runs, since
-    what stays undecided may be what fails. All are bets (``sequential/betting.py``): right
-    at every look if dialogs come in any order and the candidate is worse on none, or if they come by chance and it is
-    not worse on average.
+    what stays undecided may be what fails. All are bets (``sequential/betting.py``), right at every look if dialogs
+    come in any order and the candidate is worse on none, or if they come by chance and it is not worse on average. At
+    any one look they are right for the average of what was played, whatever the order: stakes are the same all along,
+    and the expected wealth of independent pairs with means m is at most that of as many pairs with the mean of m.
 
     Half of ``alpha`` goes to all dialogs together, half to the critical ones in equal shares (Bonferroni); all of it to
-    the first where no dialog is critical. With ``fixed``, exact tests for one look take the place of the bets.
+    the first where no dialog is critical. With ``fixed``, exact tests for one look take the place of bets where there
+    are any: of no difference.
     """
     values = losses(paired.pairs, rules.costs)
     clusters = {name: clustered(own, paired.clusters) for name, own in values.items()}
@@ -235,7 +237,7 @@ def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> tupl
         if exact:
             evidence = -math.log(exact_p_of_either(list(own.values())))
         else:
-            evidence = largest(evidence_of_either(own, rules.margin))
+            evidence = latest(evidence_of_either(own, rules.margin))
         if evidence >= threshold:
             worse.append(dialog)
         independent = len(own[Endpoint.RUNS])
@@ -304,7 +306,7 @@ class _Candidate(NamedTuple):
 
 def _both_ways(area: str, name: str, values: Floats) -> list[_Candidate]:
     return [
-        _Candidate(area, name, worse, values, largest(log_evidence_above(values if worse else -values, 0.0)))
+        _Candidate(area, name, worse, values, latest(log_evidence_above(values if worse else -values, 0.0)))
         for worse in (True, False)
     ]
 

@@ -63,10 +63,10 @@ def more_needed(values: Floats, mean: float, log_threshold: float) -> int | None
 
 
 def interval(values: Floats, alpha: float) -> tuple[float, float]:
-    """The means that are not refuted: a confidence sequence, which misses the mean at any time with probability alpha
-    at most. In steps of 0.005, outwards; from -1 to 1 without observations."""
+    """The means that are not refuted: a confidence sequence, each of whose bounds misses the mean at any time with
+    probability alpha at most. In steps of 0.005, outwards; from -1 to 1 without observations."""
     grid = np.linspace(-0.995, 0.995, 399)
-    limit = math.log(2.0 / alpha)
+    limit = math.log(1.0 / alpha)
     above = _final(values, grid) < limit
     below = _final(-values, -grid) < limit
     lower = grid[above].min(initial=1.0) - 0.005

@@ -123,11 +123,37 @@ def test_a_pass_needs_both_runs_and_turns() -> None:
     assert decide(paired, Rules(margin=0.2, tolerance=0.25)).state is State.PASS
 
 
-def test_evidence_of_either_endpoint_is_the_mean_of_both_at_one_moment() -> None:
-    result = verdict(runs("." * 6 + "x" * 6, correct=0.5), runs("x" * 6 + "." * 6, correct=0.5))
+def test_evidence_of_either_endpoint_is_the_mean_of_both() -> None:
+    result = verdict(runs("." * 9 + "x" * 3, correct=0.5), runs("x" * 9 + "." * 3, correct=0.5))
     each = [math.exp(one.log_regression) for one in result.found.values()]
     assert math.exp(result.log_regression) == pytest.approx(sum(each) / 2)
-    assert each[0] > each[1] > 1.0
+    assert each[1] > each[0] > 1.0
+
+
+def test_a_state_agrees_with_the_interval_of_all_that_was_seen() -> None:
+    """Forty dialogs lost and then forty others gained, or the other way round: nothing is lost on average, and what was
+    evident after the first half does not stay so."""
+    baseline = runs("." * 40, "a") + runs("x" * 40, "b")
+    candidate = runs("x" * 40, "a") + runs("." * 40, "b")
+    for before, now in ((baseline, candidate), (candidate, baseline)):
+        result = verdict(before, now)
+        assert result.state is State.NOT_ENOUGH_EVIDENCE
+        assert result.found[Endpoint.RUNS].difference.lower < 0 < result.found[Endpoint.RUNS].difference.upper
+
+
+@pytest.mark.parametrize("lost", range(8))
+def test_evidence_of_a_pass_is_that_the_interval_ends_below_the_tolerance(lost: int) -> None:
+    found = verdict(runs("." * 100), runs("x" * lost + "." * (100 - lost))).found[Endpoint.RUNS]
+    passes = found.log_pass >= -math.log(0.02)
+    assert passes is (found.difference.upper <= 0.105)  # bounds are in steps of half a point, outwards
+    assert passes is (lost <= 1)
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_no_look_passes_on_few_pairs(fixed: bool) -> None:
+    """Where the candidate loses the tolerance, 36 pairs without a difference have a probability above alpha."""
+    assert decide(pair(runs("." * 36), runs("." * 36)), Rules(), fixed).state is State.NOT_ENOUGH_EVIDENCE
+    assert decide(pair(runs("." * 50), runs("." * 50)), Rules(), fixed).state is State.PASS
 
 
 def test_turns_cost_what_the_reason_of_their_run_costs() -> None:
@@ -163,6 +189,15 @@ def test_one_look_at_shares_is_exact_as_well(other: list[float]) -> None:
     sums = np.max([signs @ np.abs(one) / np.linalg.norm(one) for one in both], axis=0)
     seen = max(one.sum() / np.linalg.norm(one) for one in both)
     assert exact_p_of_either(both) == pytest.approx((sums >= seen - 1e-9).mean(), abs=0.015)
+
+
+def test_one_look_weighs_what_runs_cost() -> None:
+    """Twenty cheap losses are less than five dear gains."""
+    baseline = runs("." * 20, "cheap") + runs("xxxxx", "dear", REPLY)
+    candidate = runs("x" * 20, "cheap") + runs(".....", "dear")
+    result = one_look(baseline, candidate, Rules(costs={"tool_mismatch": 0.1}))
+    assert result.found[Endpoint.RUNS].difference.mean == pytest.approx(-0.12)
+    assert math.exp(-result.log_regression) > 0.5
 
 
 def test_after_one_look_no_more_runs_are_asked_for() -> None:

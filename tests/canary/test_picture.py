@@ -30,13 +30,13 @@ def bars(drawn: ET.Element, style: str) -> list[tuple[float, float]]:
 
 
 def test_it_tells_the_state_the_rates_the_reasons_and_the_dialogs() -> None:
-    baseline = runs("." * 40, "a") + runs("x" * 20, "b", TOOL)
-    candidate = runs("x" * 40, "a", REPLY) + runs("." * 20, "b")
+    baseline = runs("." * 48, "a") + runs("x" * 12, "b", TOOL)
+    candidate = runs("x" * 48, "a", REPLY) + runs("." * 12, "b")
     told = texts(picture(baseline, candidate))
     assert told[0] == "Canary: regression in runs that pass and in turns that are right"
-    assert "67 % (54 to 77), 60 runs" in told
-    assert told[told.index("tool_mismatch") + 1] == "33.3 %, now 0.0 %"
-    assert told[told.index("incomplete_response") + 1] == "0.0 %, now 66.7 %"
+    assert "80 % (68 to 88), 60 runs" in told
+    assert told[told.index("tool_mismatch") + 1] == "20.0 %, now 0.0 %"
+    assert told[told.index("incomplete_response") + 1] == "0.0 %, now 80.0 %"
     assert told[told.index("a") + 1] == "lost 100.0 points"
     assert told[told.index("b") + 1] == "gained 100.0 points"
 

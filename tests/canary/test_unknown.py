@@ -89,7 +89,7 @@ def test_fewer_undecided_runs_are_said_beside_a_pass() -> None:
 @pytest.mark.parametrize(("share", "fall", "state"), [(0.2, 0.0, State.REGRESSION), (0.1, 0.1, State.PASS)])
 def test_undecided_runs_make_no_more_wrong_verdicts(share: float, fall: float, state: State) -> None:
     """Forty rollouts of a release that is as good, a fifth of its runs being undecided, and of one whose undecided runs
-    rise by the tolerance: looked at after each run, wrong verdicts are as rare as alpha allows (1, by chance 3)."""
+    rise by the tolerance: wrong verdicts are as rare as alpha allows (1, by chance 3)."""
     wrong = 0
     for seed in range(40):
         drawn = np.random.default_rng(seed).random((4, 300))
@@ -97,7 +97,6 @@ def test_undecided_runs_make_no_more_wrong_verdicts(share: float, fall: float, s
             plays("".join("?" if doubt < rate else "." if good < 0.8 else "x" for doubt, good in zip(*of, strict=True)))
             for rate, of in ((share, drawn[:2]), (share + fall, drawn[2:]))
         )
-        # Evidence of a pass and of a regression is the largest at any look.
         result = verdict(before, now)
         log = result.undecided.log_pass if state is State.PASS else result.log_regression
         wrong += log >= result.log_threshold

@@ -204,8 +204,11 @@ def test_who_is_in_a_hurry_waits_for_nothing(tmp_path: Path, agent: Receiving, m
     agent.answer = never
     player = Player(plan(tmp_path, agent, monitor), (REFUND,), ())
     record = player.run(lambda done, of: None, lambda: bool(agent.requests))
+    ended, exchanges = record.ended, [list(one.exchanges) for one in record.plays]
     released.set()
-    assert (record.ended, [one.exchanges for one in record.plays]) == (Ended.INTERRUPTED, [[]])
+    while not monitor.requests:
+        time.sleep(0.01)
+    assert (ended, exchanges) == (Ended.INTERRUPTED, [[]])
 
 
 def test_the_world_is_put_back_before_each_play(tmp_path: Path, agent: Receiving, monitor: Receiving) -> None:

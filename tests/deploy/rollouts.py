@@ -23,15 +23,21 @@ STATES: Final = {
 """Runs of two releases, a letter each: ``.`` passes, ``x`` fails."""
 
 
+def record(store: Store, state: str) -> None:
+    """Bring an empty store into a state."""
+    for release, runs in STATES[state].items():
+        for number, letter in enumerate(runs):
+            one = run(f"{release}-{number}", release=release, agent="support", test_pass=letter == ".")
+            store.record_final(one, [], stored_at=float(number))
+
+
 def stored(folder: Path, state: str) -> Path:
     """A configuration whose store is in a state."""
-    with Store(f"sqlite:///{folder / 'store.db'}", replica="a") as store:
-        for release, runs in STATES[state].items():
-            for number, letter in enumerate(runs):
-                one = run(f"{release}-{number}", release=release, agent="support", test_pass=letter == ".")
-                store.record_final(one, [], stored_at=float(number))
+    url = f"sqlite:///{folder / 'store.db'}"
+    with Store(url, replica="a") as store:
+        record(store, state)
     path = folder / "aem-monitor.yaml"
-    path.write_text(f"store:\n  url: sqlite:///{folder / 'store.db'}\n", encoding="utf-8")
+    path.write_text(f"store:\n  url: {url}\n", encoding="utf-8")
     return path
 
 

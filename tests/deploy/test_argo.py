@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import kubernetes_validate
+import psycopg
 import pytest
 from jsonschema import Draft202012Validator
+from sqlalchemy.engine import make_url
 from starlette.testclient import TestClient
 
 from aem_monitor import __version__
@@ -22,8 +24,9 @@ from aem_monitor.config.root import Config
 from aem_monitor.store import Store
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from tests.deploy.files import documents, pods, resources
-from tests.deploy.rollouts import ROLLOUTS, command_that, environment, shellcheck, stored
+from tests.deploy.rollouts import ROLLOUTS, command_that, environment, record, shellcheck, stored
 from tests.deploy.test_kubernetes import VERSIONS
+from tests.services.postgresql import PostgresqlServer
 
 ARGO: Final = ROLLOUTS / "argo"
 HERE: Final = Path(__file__).parent / "argo"
@@ -344,17 +347,48 @@ def test_the_job_reads_the_store_of_several_replicas(tmp_path: Path) -> None:
     folder.mkdir()
     path = tmp_path / "c.yaml"
     path.write_text(JOB_CONFIG["data"]["aem-monitor.yaml"], encoding="utf-8")
-    theirs = re.sub(r"sslrootcert=.*/etc", "sslrootcert=/etc", pod.config(folder).store.url)
-    assert load_config(path, {}).store.url == theirs
-    (config, postgresql, _) = job()["template"]["spec"]["volumes"]
-    assert config["configMap"]["name"] == JOB_CONFIG["metadata"]["name"]
-    (secret,) = (
-        one
-        for one in resources("replicated", "Secret")
-        if one["metadata"]["name"] == postgresql["secret"]["secretName"]
+    theirs = make_url(re.sub(r"sslrootcert=.*/etc", "sslrootcert=/etc", pod.config(folder).store.url))
+    postgresql = next(one["secret"] for one in job()["template"]["spec"]["volumes"] if one["name"] == "postgresql")
+    (mount,) = (one["mountPath"] for one in container()["volumeMounts"] if one["name"] == "postgresql")
+    password = container()["env"][2]["valueFrom"]["secretKeyRef"]
+    ours = make_url(load_config(path, {}).store.url)
+    there = str(theirs.query["sslrootcert"])
+    assert ours == theirs.set(username="aem_monitor_reader").update_query_dict({"sslrootcert": there})
+    assert there == f"{mount}/{postgresql['items'][0]['path']}"
+    assert password == {"name": postgresql["secretName"], "key": "password"}
+    assert (
+        f"kubectl create secret generic {postgresql['secretName']} --from-file=password --from-file=ca.crt"
+        in (ARGO / "analysis-job.yaml").read_text()
     )
-    assert {item["key"] for item in postgresql["secret"]["items"]} <= set(secret["stringData"])
-    assert container()["env"][2]["valueFrom"]["secretKeyRef"] == {"name": secret["metadata"]["name"], "key": "password"}
+
+
+@pytest.mark.service
+def test_a_role_that_may_only_read_is_enough(postgresql_server: PostgresqlServer, tmp_path: Path) -> None:
+    """By the statements of the page."""
+    page = (ROLLOUTS.parent / "docs" / "rollouts.md").read_text()
+    (statements,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    with postgresql_server.database() as url:
+        with Store(url, replica="a") as store:
+            record(store, "regression")
+        with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+            connection.execute("DROP ROLE IF EXISTS aem_monitor_reader")
+            connection.execute(statements)
+        try:
+            config = tmp_path / "c.yaml"
+            reader = make_url(url).set(username="aem_monitor_reader", password="change-me")
+            theirs = reader.render_as_string(hide_password=False)
+            config.write_text(f"store:\n  url: {theirs}\n", encoding="utf-8")
+            code, said, _ = watched(config, tmp_path)
+            assert (code, said.startswith("### Canary: regression")) == (11, True)
+            with (
+                psycopg.connect(theirs.replace("+psycopg", "")) as connection,
+                pytest.raises(psycopg.errors.InsufficientPrivilege),
+            ):
+                connection.execute("DELETE FROM runs")
+        finally:
+            with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+                connection.execute("DROP OWNED BY aem_monitor_reader")
+                connection.execute("DROP ROLE aem_monitor_reader")
 
 
 # --- the rollout

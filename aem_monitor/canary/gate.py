@@ -1,14 +1,14 @@
 """Go, stop or wait: what the pairs of two releases say."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
+from aem_monitor.canary.changes import Change, find_changes
 from aem_monitor.canary.endpoints import (
     Difference,
     Endpoint,
@@ -23,7 +23,7 @@ from aem_monitor.canary.endpoints import (
 )
 from aem_monitor.canary.fixed import exact_p_of_either
 from aem_monitor.canary.meeting import Alone
-from aem_monitor.canary.pairs import Pair, Paired, Part, clustered
+from aem_monitor.canary.pairs import Pair, Paired, Part, by_dialog, clustered
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import SubMetric
 from aem_monitor.sequential.betting import log_evidence_above, more_needed
@@ -75,17 +75,6 @@ class Rules:
                 raise UsageError(f"the cost of {reason} is {cost:g}: give 0 to 1")
         if not 0.0 <= self.latency < math.inf:
             raise UsageError(f"latency is {self.latency:g}: give 0 or more")
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What is not as it was: a part of the root causes, ``latency``, ``undecided`` runs, or a ``dialog``."""
-
-    area: str
-    name: str
-    worse: bool
-    difference: Difference
-    log_evidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +185,7 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
         critical=critical,
         short=short,
         submetrics=_submetrics(paired, rules.alpha),
-        changes=_changes(paired, values[Endpoint.RUNS], rules),
+        changes=find_changes(paired, values[Endpoint.RUNS], rules.alpha, rules.latency),
         gained=gained,
         lost=lost,
         baseline_alone=paired.baseline_alone,
@@ -228,7 +217,7 @@ def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> tupl
     # A margin has no exact test; bets hold at one look as at all.
     exact = fixed and rules.margin == 0.0
     needed = _least(rules.margin, threshold, exact)
-    places = _places(paired.pairs)
+    places = by_dialog(paired.pairs)
     worse: list[str] = []
     short: list[Short] = []
     for dialog in sorted(rules.critical):
@@ -271,74 +260,8 @@ def _mean(values: Floats) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _changes(paired: Paired, values: Floats, rules: Rules) -> list[Change]:
-    """What changed, either way: parts of the root causes and latency; and dialogs, which are a family of their own, so
-    that having many does not hide a reason."""
-    pairs = paired.pairs
-    parts: list[_Candidate] = []
-    for part in sorted({part for one in pairs for side in (one.baseline, one.candidate) for part in side.parts}):
-        found = np.array([(part in one.candidate.parts) - (part in one.baseline.parts) for one in pairs], float)
-        parts += _both_ways(part.area, part.name, clustered(found, paired.clusters))
-    timed = [_slower(one, rules.latency) for one in pairs]
-    known = np.array([one is not None for one in timed], dtype=bool)
-    if known.any():
-        slower = clustered(np.array([one for one in timed if one is not None]), paired.clusters[known])
-        parts += _both_ways("latency", "slower", slower)
-    if paired.undecided.any():
-        parts += _both_ways("undecided", "runs", clustered(paired.undecided, paired.undecided_clusters))
-    dialogs: list[_Candidate] = []
-    for dialog, own in _places(pairs).items():
-        dialogs += _both_ways("dialog", dialog, clustered(values[own], paired.clusters[own]))
-    return [
-        Change(one.area, one.name, one.worse, difference(one.values, rules.alpha), one.log_evidence)
-        for family in (parts, dialogs)
-        for one in _kept(family, rules.alpha)
-    ]
-
-
-class _Candidate(NamedTuple):
-    area: str
-    name: str
-    worse: bool
-    values: Floats
-    log_evidence: float
-
-
-def _both_ways(area: str, name: str, values: Floats) -> list[_Candidate]:
-    return [
-        _Candidate(area, name, worse, values, latest(log_evidence_above(values if worse else -values, 0.0)))
-        for worse in (True, False)
-    ]
-
-
-def _kept(candidates: list[_Candidate], alpha: float) -> list[_Candidate]:
-    """Those that the e-BH procedure keeps (Wang and Ramdas 2022): of those named, the expected share that is false is
-    at most ``alpha``, whatever the dependence between them."""
-    candidates.sort(key=lambda one: -one.log_evidence)
-    kept = 0
-    for rank, one in enumerate(candidates, 1):
-        if one.log_evidence >= math.log(len(candidates) / (alpha * rank)):
-            kept = rank
-    return candidates[:kept]
-
-
-def _places(pairs: Sequence[Pair]) -> dict[str, list[int]]:
-    """Of each dialog, by name, its pairs."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for place, one in enumerate(pairs):
-        found[one.candidate.dialog].append(place)
-    return dict(sorted(found.items()))
-
-
-def _slower(one: Pair, share: float) -> float | None:
-    before, now = one.baseline.latency, one.candidate.latency
-    if before is None or now is None:
-        return None
-    return float(now > before * (1 + share)) - float(before > now * (1 + share))
-
-
 def _flips(pairs: Sequence[Pair], values: Floats) -> tuple[dict[str, float], dict[str, float]]:
     """By dialog, the mean loss less (gained) and more (lost) than before; those alike are in neither."""
-    means = {dialog: float(values[own].mean()) for dialog, own in _places(pairs).items()}
+    means = {dialog: float(values[own].mean()) for dialog, own in by_dialog(pairs).items()}
     gained = {dialog: -mean for dialog, mean in means.items() if mean < 0}
     return gained, {dialog: mean for dialog, mean in means.items() if mean > 0}

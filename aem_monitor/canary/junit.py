@@ -1,7 +1,6 @@
 """A result of the gate as a report of tests (JUnit XML), for CI systems that read nothing else."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -12,7 +11,7 @@ import numpy as np
 from aem_monitor.canary.compare import Comparison
 from aem_monitor.canary.endpoints import Endpoint, find_at_any_look, losses
 from aem_monitor.canary.gate import State
-from aem_monitor.canary.pairs import clustered
+from aem_monitor.canary.pairs import by_dialog, clustered
 from aem_monitor.canary.render import change, facts, points, sentence
 from aem_monitor.controls import visible
 
@@ -84,9 +83,7 @@ def _suite(root: ET.Element, name: str, cases: list[_Case]) -> ET.Element:
 def _dialogs(found: Comparison) -> Iterator[_Case]:
     result, rules = found.result, found.rules
     worse = {one.name: one for one in result.changes if one.area == "dialog" and one.worse}
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, pair in enumerate(found.paired.pairs):
-        places[pair.candidate.dialog].append(place)
+    places = by_dialog(found.paired.pairs)
     values = losses(found.paired.pairs, rules.costs)
     for name in sorted({one.dialog for release in found.releases for one in release.plays}):
         own = places.get(name)

@@ -104,6 +104,14 @@ def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
     )
 
 
+def by_dialog(pairs: Sequence[Pair]) -> dict[str, list[int]]:
+    """Of each dialog, by name, the places of its pairs."""
+    found: dict[str, list[int]] = {}
+    for place, one in enumerate(pairs):
+        found.setdefault(one.candidate.dialog, []).append(place)
+    return dict(sorted(found.items()))
+
+
 def clustered(values: Floats, clusters: Floats) -> Floats:
     """The mean of each cluster's values, in the order of their first; plays of one conversation are not independent,
     and count as one."""

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from aem_monitor.canary.changes import Change
 from aem_monitor.canary.comments import listed, of_doubt, of_pass, rows, total
 from aem_monitor.canary.endpoints import Difference, Endpoint, Finding
-from aem_monitor.canary.gate import Change, Result, Rules, State
+from aem_monitor.canary.gate import Result, Rules, State
 from aem_monitor.canary.meeting import Alone
 from aem_monitor.canary.played import Release
 from aem_monitor.controls import visible

@@ -79,7 +79,7 @@ def test_the_state_is_the_exit_code_and_the_json_keeps_to_its_schema(
 def test_what_is_not_known_is_in_the_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = verdicts(tmp_path / "v.jsonl", {"1": "." * 100, "2": "." * 100 + "?"})
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({**LINE, "agent": "shop", "dialog": "only here"}) + "\n")
+        file.write(json.dumps({**GOOD, "agent": "shop", "dialog": "only here"}) + "\n")
     assert check(path, "--format", "json", "--critical", "only here", "--critical", "misspelt") == 3
     result = json.loads(capsys.readouterr().out)
     jsonschema.validate(result, SCHEMA)

@@ -65,7 +65,8 @@ def configure(parser: ArgumentParser) -> None:
         help="play golden dialogs against an agent as its user",
         description="Says what the user says in golden dialogs to an agent, and tells the monitor which dialog it is. "
         "The agent's own telemetry tells the rest, and the monitor judges. Exits with 0 when all was played, 3 when "
-        "the error budget or the deadline ended it.",
+        "the error budget or the deadline ended it, or a verdict that was waited for did not come. SIGTERM and Ctrl-C "
+        "let exchanges under way end, a second one does not; then the exit code is 143 or 130.",
     )
     canaryrun.configure(played)
 

@@ -13,6 +13,7 @@ from typing import Any, Final, Self
 
 from aem_monitor.cli.output import write_json
 from aem_monitor.cli.progress import progress_bar
+from aem_monitor.cli.stopping import exit_code
 from aem_monitor.cli.tables import Column, print_table
 from aem_monitor.config.sinks import is_url
 from aem_monitor.config.units import parse_duration
@@ -33,7 +34,6 @@ _log: Final = logging.getLogger(__name__)
 
 PLAYED: Final = 0
 NOT_ALL_PLAYED: Final = 3
-INTERRUPTED: Final = 130
 
 _API_SECONDS: Final = 30.0
 _STANDARD_ERROR: Final = 2
@@ -94,15 +94,15 @@ def run(arguments: Namespace) -> int:
     with _Interrupts(player.stop) as interrupts:
         with progress_bar("playing", least=2, unit="plays") as report:
             record = player.run(report, lambda: interrupts.count > 1)
-        if verdicts is not None:
-            before = interrupts.count
+        waited = verdicts is not None and not interrupts.count
+        if verdicts is not None and waited:
+            known = [play for play in record.plays if play.known]
             with progress_bar("waiting", least=1, unit="verdicts") as report:
-                known = [play for play in record.plays if play.known]
-                verdicts.wait(known, arguments.wait_for, report, lambda: interrupts.count > before)
-    _tell(record, arguments.format, waited=verdicts is not None)
-    if interrupts.count:
-        return INTERRUPTED
-    missing = verdicts is not None and any(play.known and play.run is None for play in record.plays)
+                verdicts.wait(known, arguments.wait_for, report, lambda: interrupts.count > 0)
+    missing = sum(play.known and play.run is None for play in record.plays) if waited else 0
+    _tell(record, arguments.format, waited=waited, missing=missing)
+    if interrupts.number is not None:
+        return exit_code(interrupts.number)
     return PLAYED if record.ended is Ended.PLAYED and not missing else NOT_ALL_PLAYED
 
 
@@ -155,10 +155,11 @@ def _say_what_it_does(plan: Plan, scripts: Sequence[Script]) -> None:
 
 class _Interrupts:
     """SIGINT and SIGTERM while the block runs: the first lets exchanges under way end, the second does not wait for
-    them."""
+    them. ``number`` is the first one's."""
 
     def __init__(self, stop: Callable[[], None]) -> None:
         self.count = 0
+        self.number: int | None = None
         self._stop = stop
         self._before: dict[int, Any] = {}
 
@@ -170,8 +171,9 @@ class _Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _come(self, _signal: int, _frame: FrameType | None) -> None:
+    def _come(self, number: int, _frame: FrameType | None) -> None:
         self.count += 1
+        self.number = self.number or number
         self._stop()
         if self.count == 1:
             # Not through a stream, in which the interrupted code may just be writing.
@@ -179,7 +181,7 @@ class _Interrupts:
                 os.write(_STANDARD_ERROR, b"Ending after the exchanges under way; once more to end at once\n")
 
 
-def _tell(record: Record, form: str, *, waited: bool) -> None:
+def _tell(record: Record, form: str, *, waited: bool, missing: int) -> None:
     if form == "json":
         write_json(result_object(record))
     else:
@@ -194,11 +196,10 @@ def _tell(record: Record, form: str, *, waited: bool) -> None:
             print_table(VERDICT_COLUMNS, verdict_rows(record), sys.stdout)
     if record.undelivered:
         _log.warning("The monitor does not know of %d exchanges: their spans were not delivered", record.undelivered)
-    without = sum(play.known and play.run is None for play in record.plays) if waited else 0
-    if without:
+    if missing:
         _log.warning(
             "%d plays have no final run: do the agent's spans reach the monitor, in the traces that it is called in?",
-            without,
+            missing,
         )
     if record.ended is not Ended.PLAYED:
         _log.warning("%s: %d of %d plays began", _WHY[record.ended], len(record.plays), record.planned)

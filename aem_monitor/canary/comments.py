@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from aem_monitor.canary.gate import Result, Short
+from aem_monitor.canary.gate import More, Result, Short
 from aem_monitor.canary.meeting import Alone
 
 _MOST: Final = 5
@@ -61,16 +61,26 @@ def of_doubt(result: Result) -> str:
         told.append(f"{'' if worse else 'it is not known whether '}more runs are undecided than before")
     if result.one_look:
         told.append("it was the one look that there is")
-    elif result.more is None:
-        told.append("runs like those seen lead to no verdict, however many")
     else:
-        told.append(f"about {result.more} more pairs, if they are like those seen")
+        told.append(_of_more(result.more))
     before, now = (sum(alone[Alone.RUN].values()) for alone in (result.baseline_alone, result.candidate_alone))
     if before and not now:
         told.append(f"{before} runs of the baseline wait for the candidate")
     elif now and not before:
         told.append(f"{now} runs of the candidate wait for the baseline")
     return "; ".join(told)
+
+
+def _of_more(more: More | None) -> str:
+    if more is None:
+        return "too few pairs to say how many more are needed"
+    if more.least is None:
+        return "runs like those seen lead to no verdict, however many"
+    if more.most is None:
+        return f"about {more.least:,} or more further independent pairs, if they are like those seen"
+    if more.least == more.most:
+        return f"about {more.least:,} more independent pairs, if they are like those seen"
+    return f"about {more.least:,} to {more.most:,} more independent pairs, if they are like those seen"
 
 
 def _without_pairs(result: Result) -> str:

@@ -26,7 +26,7 @@ from aem_monitor.canary.meeting import Alone
 from aem_monitor.canary.pairs import Pair, Paired, Part, by_dialog, clustered
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import SubMetric
-from aem_monitor.sequential.betting import log_evidence_above, more_needed
+from aem_monitor.sequential.betting import log_evidence_above, times_to
 from aem_monitor.sequential.shifts import Floats
 
 _MOST_CRITICAL: Final = 10_000
@@ -98,6 +98,19 @@ class Short:
     ran: bool
 
 
+class More(NamedTuple):
+    """How many more independent pairs are predicted to be needed: in nine of ten draws more than ``least``, in half of
+    them ``half``, in one of ten more than ``most``. None where a draw leads to no verdict within 100,000."""
+
+    least: int | None
+    half: int | None
+    most: int | None
+
+
+_LEAST_PREDICTED: Final = 20
+"""Independent pairs. From ten, half of the predictions were off by a factor of three or more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """The state and what it rests on. Evidence is a natural logarithm.
@@ -105,9 +118,9 @@ class Result:
     ``undecided`` is by how much the share of undecided runs rose, of all runs that met. ``log_pass`` is the least of
     what it and the endpoints have. ``short`` critical dialogs hold a pass back.
     ``found`` is what each endpoint says, ``decided_by`` which of them led to the state: none where critical dialogs
-    did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how many
-    more pairs are predicted to be needed, if those to come are as those seen; None where what was seen leads to no
-    verdict or no second look is allowed, 0 where there is one. ``changes`` are those found at a false discovery rate of
+    did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how
+    many more pairs lead to a verdict, if those to come are as those seen; None where there is one, where too few were
+    seen to predict it, and after one look. ``changes`` are those found at a false discovery rate of
     ``alpha``; ``gained`` and ``lost`` are all dialogs whose runs differ at all, by how much.
     """
 
@@ -121,7 +134,7 @@ class Result:
     log_pass: float
     log_threshold: float
     one_look: bool
-    more: int | None
+    more: More | None
     critical: Sequence[str]
     short: Sequence[Short]
     submetrics: Sequence[Share]
@@ -166,9 +179,9 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
         state, decided_by = State.PASS, list(Endpoint)
     else:
         state = State.NOT_ENOUGH_EVIDENCE
-    more: int | None = 0
-    if state is State.NOT_ENOUGH_EVIDENCE:
-        more = None if fixed else _needed(clusters, doubt, short, rules, threshold)
+    more: More | None = None
+    if state is State.NOT_ENOUGH_EVIDENCE and not fixed:
+        more = _needed(clusters, doubt, short, rules, threshold)
     gained, lost = _flips(paired.pairs, values[Endpoint.RUNS])
     return Result(
         state=state,
@@ -199,15 +212,21 @@ def _deciding(found: Mapping[Endpoint, Finding], threshold: float) -> list[Endpo
     return alone or [max(found, key=lambda name: found[name].log_regression)]
 
 
-def _needed(values: Losses, doubt: Losses, short: Sequence[Short], rules: Rules, threshold: float) -> int | None:
-    """The fewer of what a regression by one endpoint needs, the other adding nothing, and of what a pass by all."""
-    worse = [more_needed(one, rules.margin, threshold + math.log(len(values))) for one in values.values()]
-    good = [more_needed(-one, -rules.tolerance, threshold) for one in (*values.values(), *doubt.values())]
-    found = [one for one in worse if one is not None]
-    passes = [one for one in good if one is not None]
-    if len(passes) == len(good):
-        found.append(max(*passes, sum(one.needed - one.independent for one in short)))
-    return max(1, min(found)) if found else None
+def _needed(values: Losses, doubt: Losses, short: Sequence[Short], rules: Rules, threshold: float) -> More | None:
+    """The sooner of a regression by one endpoint, the other adding nothing, and of a pass by all."""
+    if min(len(one) for one in (*values.values(), *doubt.values())) < _LEAST_PREDICTED:
+        return None
+    worse = [times_to(one, rules.margin, threshold + math.log(len(values))) for one in values.values()]
+    good = [times_to(-one, -rules.tolerance, threshold) for one in (*values.values(), *doubt.values())]
+    passes = np.maximum(np.max(good, axis=0), sum(one.needed - one.independent for one in short))
+    found = np.minimum(np.min(worse, axis=0), passes)
+    likely = np.quantile(found, (0.1, 0.5, 0.9), method="inverted_cdf")
+    return More(*(_rounded(float(one)) for one in likely))
+
+
+def _rounded(number: float) -> int | None:
+    """To two digits, which is more than is known; None for infinity."""
+    return int(float(f"{number:.1e}")) if math.isfinite(number) else None
 
 
 def _critical(paired: Paired, values: Losses, rules: Rules, fixed: bool) -> tuple[list[str], list[Short]]:

@@ -59,7 +59,7 @@ def result_object(
         "log_evidence_regression": result.log_regression,
         "log_evidence_pass": result.log_pass,
         "log_threshold": result.log_threshold,
-        "more_pairs": -1 if result.more is None else result.more,
+        **_more(result),
         "margin": rules.margin,
         "tolerance": rules.tolerance,
         "alpha": rules.alpha,
@@ -92,6 +92,15 @@ def result_object(
         "gained": dict(result.gained),
         "lost": dict(result.lost),
     }
+
+
+def _more(result: Result) -> dict[str, int]:
+    if result.state is not State.NOT_ENOUGH_EVIDENCE:
+        numbers: tuple[int | None, ...] = (0, 0, 0)
+    else:
+        numbers = (None, None, None) if result.more is None else (result.more.half, result.more.least, result.more.most)
+    names = ("more_pairs", "more_pairs_least", "more_pairs_most")
+    return {name: -1 if number is None else number for name, number in zip(names, numbers, strict=True)}
 
 
 def _finding(found: Finding) -> dict[str, float]:

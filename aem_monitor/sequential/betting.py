@@ -16,6 +16,10 @@ differences the logarithm of a weight is a small share of what is needed."""
 
 _LOG_WEIGHTS: Final[Floats] = np.log(_WEIGHTS)
 
+_SEED: Final = 20261201
+DRAWS: Final = 100
+_MOST_MORE: Final = 100_000
+
 _STEPS: Final = 1000
 """Of an observation, where it is rounded: a fifth of the steps of an interval."""
 
@@ -40,26 +44,26 @@ def log_evidence_above(values: Floats, mean: float) -> Floats:
     return np.asarray(np.logaddexp.reduce(wealth + _LOG_WEIGHTS, axis=1), dtype=np.float64)
 
 
-def more_needed(values: Floats, mean: float, log_threshold: float) -> int | None:
-    """How many more observations bring that evidence to a threshold, if those to come are as those seen on average;
-    None where they never do."""
-    if not len(values):
-        return None
+def times_to(values: Floats, mean: float, log_threshold: float) -> Floats:
+    """How many more observations bring that evidence to a threshold, drawn ``DRAWS`` times: infinity where more than
+    100,000 would be needed.
+
+    Those to come are drawn from what was seen, which itself is a draw (a Bayesian bootstrap, Rubin 1981), on from the
+    evidence that there is. Values count to a tenth. ``values`` are not empty.
+    """
+    kinds, counts = np.unique(np.rint(values * 10) / 10, return_counts=True)
+    generator = np.random.default_rng(_SEED)
+    chances = generator.dirichlet(counts, DRAWS)
     stakes = _STAKES / (1.0 + mean)
-    growths = np.log1p(stakes[None, :] * (values[:, None] - mean)).mean(axis=0)
-    if growths.max() <= 0.0:
-        return None
-
-    def reached(more: int) -> bool:
-        logs = growths * (len(values) + more)
-        return bool(np.logaddexp.reduce(logs + _LOG_WEIGHTS) >= log_threshold)
-
-    # One bet alone gets there at last.
-    low, high = -1, math.ceil((log_threshold - float(_LOG_WEIGHTS.min())) / float(growths.max()))
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    gains = np.log1p(stakes * (kinds[:, None] - mean))
+    wealth = np.tile(np.log1p(stakes * (values[:, None] - mean)).sum(axis=0), (DRAWS, 1))
+    found = np.full(DRAWS, np.inf)
+    looks = np.concatenate([np.arange(1, 64), np.geomspace(64, _MOST_MORE, 80).astype(np.int64)])
+    for look, step in zip(looks, np.diff(looks, prepend=0), strict=True):
+        wealth += generator.multinomial(int(step), chances) @ gains
+        reached = np.logaddexp.reduce(wealth + _LOG_WEIGHTS, axis=1) >= log_threshold
+        found[reached & np.isinf(found)] = look
+    return found
 
 
 def interval(values: Floats, alpha: float) -> tuple[float, float]:

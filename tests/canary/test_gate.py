@@ -9,7 +9,7 @@ import pytest
 
 from aem_monitor.canary.endpoints import Difference, Endpoint
 from aem_monitor.canary.fixed import exact_p_of_either
-from aem_monitor.canary.gate import Result, Rules, State, decide
+from aem_monitor.canary.gate import More, Result, Rules, State, decide
 from aem_monitor.canary.pairs import Part, Played, pair
 from aem_monitor.canary.render import sentence
 from aem_monitor.errors import UsageError
@@ -41,15 +41,27 @@ def test_a_release_that_can_do_nothing_is_a_regression_within_twenty_conversatio
 
 def test_a_release_that_is_as_good_passes() -> None:
     result = verdict(runs("." * 100), runs("." * 100))
-    assert (result.state, result.decided_by, result.more) == (State.PASS, [Endpoint.RUNS, Endpoint.TURNS], 0)
+    assert (result.state, result.decided_by, result.more) == (State.PASS, [Endpoint.RUNS, Endpoint.TURNS], None)
     assert [one.difference.mean for one in result.found.values()] == [0.0, 0.0]
 
 
 def test_few_runs_are_not_enough_and_it_is_said_how_many_are() -> None:
-    result = verdict(runs("." * 10), runs("." * 10))
-    assert result.state is State.NOT_ENOUGH_EVIDENCE
-    assert result.more is not None
-    assert verdict(runs("." * (10 + result.more)), runs("." * (10 + result.more))).state is State.PASS
+    result = verdict(runs("." * 20), runs("." * 20))
+    assert (result.state, result.more) == (State.NOT_ENOUGH_EVIDENCE, More(26, 26, 26))
+    assert sentence(result).startswith("not enough evidence: about 26 more independent pairs")
+    assert verdict(runs("." * 46), runs("." * 46)).state is State.PASS
+
+
+def test_how_many_more_is_a_range_where_runs_differ_and_is_not_said_of_very_few() -> None:
+    more = verdict(runs("." * 30 + "xx"), runs("." * 28 + "x" + "...")).more
+    assert more is not None
+    assert more.least is not None
+    assert more.most is None or more.most > more.least > 0
+    result = verdict(runs("." * 19), runs("." * 19))
+    assert (result.more, sentence(result)) == (
+        None,
+        "not enough evidence: too few pairs to say how many more are needed",
+    )
 
 
 def test_without_pairs_nothing_is_known() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from aem_monitor.canary.gate import Result, Rules, Short, State, decide
+from aem_monitor.canary.gate import More, Result, Rules, Short, State, decide
 from aem_monitor.canary.meeting import Alone, Play
 from aem_monitor.canary.pairs import Undecided, pair
 from aem_monitor.canary.played import Release
@@ -41,7 +41,7 @@ def test_a_critical_dialog_that_was_never_decided_holds_a_pass_back(candidate: s
     needed = 7 if fixed else 8
     assert (result.state, result.short) == (State.NOT_ENOUGH_EVIDENCE, [Short("refund", 0, needed, True)])
     assert f"refund (0 of {needed})" in sentence(result)
-    assert result.more is None if fixed else (result.more or 0) >= needed
+    assert result.more is None if fixed else result.more is not None and (result.more.least or 0) >= needed
 
 
 @pytest.mark.parametrize("fixed", [False, True])
@@ -67,7 +67,7 @@ def test_a_regression_is_one_also_where_a_critical_dialog_has_no_run() -> None:
 
 def test_more_undecided_runs_hold_a_pass_back_and_are_named() -> None:
     result = verdict(plays("." * 200), plays(".?" * 100))
-    assert (result.state, result.more) == (State.NOT_ENOUGH_EVIDENCE, None)
+    assert (result.state, result.more) == (State.NOT_ENOUGH_EVIDENCE, More(None, None, None))
     assert [(one.area, one.worse) for one in result.changes] == [("undecided", True)]
     assert result.undecided.difference.mean == 0.5
     assert min(one.log_pass for one in result.found.values()) >= result.log_threshold > result.log_pass

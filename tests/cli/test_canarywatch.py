@@ -79,7 +79,7 @@ def test_the_first_verdict_ends_the_watch(database: Path, config: Path) -> None:
     assert watch(waiting, config) is State.REGRESSION
     assert waiting.now == 20.0
     assert waiting.said[0] == "canary: 0 pairs; not enough evidence: no dialog ran on both releases; 1m left"
-    assert waiting.said[1].startswith("canary: 2 pairs; not enough evidence: about ")
+    assert waiting.said[1].startswith("canary: 2 pairs; not enough evidence: too few pairs")
 
 
 def test_the_last_look_is_at_the_deadline(database: Path, config: Path) -> None:

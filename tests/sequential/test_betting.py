@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from aem_monitor.sequential.betting import interval, log_evidence_above, more_needed
+from aem_monitor.sequential.betting import interval, log_evidence_above, times_to
 
 
 def test_expected_evidence_is_one_at_the_mean_that_is_bet_against() -> None:
@@ -33,11 +33,22 @@ def test_the_interval_holds_the_mean_and_becomes_narrow() -> None:
 
 
 def test_how_many_more_are_needed_is_exact_where_all_are_alike() -> None:
-    more = more_needed(np.ones(3), 0.0, 5.0)
-    assert more is not None
-    evidence = log_evidence_above(np.ones(3 + more), 0.0)
+    (more,) = set(times_to(np.ones(3), 0.0, 5.0))
+    evidence = log_evidence_above(np.ones(3 + int(more)), 0.0)
     assert evidence[-2] < 5.0 <= evidence[-1]
 
 
 def test_more_do_not_help_where_the_mean_is_below() -> None:
-    assert more_needed(np.array([-1.0, 0.0]), 0.0, 5.0) is None
+    assert np.isinf(times_to(np.tile([-1.0, 0.0, 0.0, -1.0], 50), 0.0, 5.0)).all()
+
+
+def test_predictions_hold_what_came() -> None:
+    """Of forty samples of which the first sixty are known, the last is mostly within the middle eight of ten."""
+    generator = np.random.default_rng(3)
+    within = 0
+    for _ in range(40):
+        values = generator.choice([-1.0, 0.0, 1.0], 6000, p=[0.1, 0.6, 0.3])
+        reached = int(np.argmax(log_evidence_above(values, 0.0) >= 12.0))
+        least, most = np.quantile(times_to(values[:60], 0.0, 12.0), (0.1, 0.9), method="inverted_cdf")
+        within += least <= reached + 1 - 60 <= most
+    assert within >= 22  # 32 are expected; fewer than 22 have a probability below 0.1 %

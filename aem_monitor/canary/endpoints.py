@@ -76,6 +76,12 @@ def evidence_of_either(values: Losses, margin: float) -> Floats:
     return np.asarray(np.logaddexp.reduce(each, axis=0) - math.log(len(each)), dtype=np.float64)
 
 
+def evidence_of_both(values: Losses, tolerance: float) -> float:
+    """The logarithm of the evidence that both are below ``tolerance``, each with all of alpha: a wrong pass is wrong
+    for one of them (Berger 1982)."""
+    return min(latest(log_evidence_above(-one, -tolerance)) for one in values.values())
+
+
 def latest(evidence: Floats) -> float:
     """What counts at a look is the evidence at that look. The bound would hold for the largest so far as well; but that
     may rest on the order in which pairs came, and not agree any more with all that was seen."""
@@ -94,13 +100,11 @@ def find_at_any_look(values: Losses, margin: float, tolerance: float, alpha: flo
         name: Finding(
             difference(own, alpha),
             latest(log_evidence_above(own, margin)),
-            # Both have to be good enough, each with all of alpha: a wrong pass is wrong for one of them (Berger 1982).
             latest(log_evidence_above(-own, -tolerance)),
         )
         for name, own in values.items()
     }
-    either = latest(evidence_of_either(values, margin))
-    return Findings(found, either, min(one.log_pass for one in found.values()))
+    return Findings(found, latest(evidence_of_either(values, margin)), evidence_of_both(values, tolerance))
 
 
 def find_at_one_look(values: Losses, margin: float, tolerance: float, alpha: float) -> Findings:

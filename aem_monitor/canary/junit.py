@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from xml.etree import ElementTree as ET
 
-import numpy as np
-
 from aem_monitor.canary.compare import Comparison
-from aem_monitor.canary.endpoints import Endpoint, find_at_any_look, losses
+from aem_monitor.canary.endpoints import Endpoint, evidence_of_both, losses
 from aem_monitor.canary.gate import State
 from aem_monitor.canary.pairs import by_dialog, clustered
 from aem_monitor.canary.render import change, facts, points, sentence
@@ -43,10 +41,10 @@ class _Case:
 def junit(found: Comparison) -> str:
     """The gate as a test, and each dialog as one.
 
-    Failures and errors are those of the state: a regression has failures, a lack of evidence an error, a pass neither,
-    so that who reads this goes, stops or waits as who reads the exit code. A dialog passes or fails by evidence of its
-    own runs, and is skipped where there is not enough. The form is that which Jenkins publishes a schema of (xunit
-    plugin, junit-10.xsd).
+    Failures and errors are those of the state: a regression has failures, a lack of evidence errors, a pass neither, so
+    that who reads this goes, stops or waits as who reads the exit code. A dialog passes or fails by evidence of its own
+    runs, and is skipped where there is not enough. The form is that which Jenkins publishes a schema of (xunit plugin,
+    junit-10.xsd).
     """
     gate = _Case("gate", _OF_STATE[found.result.state], sentence(found.result))
     root = ET.Element("testsuites", name="aem-monitor canary")
@@ -82,22 +80,27 @@ def _suite(root: ET.Element, name: str, cases: list[_Case]) -> ET.Element:
 
 def _dialogs(found: Comparison) -> Iterator[_Case]:
     result, rules = found.result, found.rules
-    worse = {one.name: one for one in result.changes if one.area == "dialog" and one.worse}
+    worse = {one.name for one in result.changes if one.area == "dialog" and one.worse}
+    short = {one.dialog: one for one in result.short}
+    waited_for = short if result.state is State.NOT_ENOUGH_EVIDENCE else {}
     places = by_dialog(found.paired.pairs)
     values = losses(found.paired.pairs, rules.costs)
-    for name in sorted({one.dialog for release in found.releases for one in release.plays}):
-        own = places.get(name)
-        if own is None:
-            yield _Case(name, "skipped", "did not run on both releases")
-            continue
-        seen = {of: clustered(one[own], found.paired.clusters[own]) for of, one in values.items()}
-        evidence = find_at_any_look(seen, rules.margin, rules.tolerance, rules.alpha).log_pass
-        loss = points(float(np.mean(seen[Endpoint.RUNS])))
-        told = f"{len(own)} pairs, a loss of {loss} points in runs that pass"
+    for name in sorted({one.dialog for release in found.releases for one in release.plays} | short.keys()):
+        own = places.get(name, [])
+        told, evidence = "no pair of decided runs", -math.inf
+        if own:
+            seen = {of: clustered(one[own], found.paired.clusters[own]) for of, one in values.items()}
+            evidence = evidence_of_both(seen, rules.tolerance)
+            loss = points(float(seen[Endpoint.RUNS].mean()))
+            told = f"{len(own)} pairs, a loss of {loss} points in runs that pass"
         if name in result.critical:
             yield _Case(name, "failure", f"a critical dialog is worse: {told}")
         elif name in worse and result.state is State.REGRESSION:
             yield _Case(name, "failure", f"worse: {told}")
+        elif name in waited_for:
+            one = waited_for[name]
+            needed = f"{one.independent} of {one.needed} independent pairs that its test needs"
+            yield _Case(name, "error", f"a critical dialog holds a pass back: {needed}")
         elif name in worse:
             yield _Case(name, "skipped", f"worse, and no part of the state, since it is not critical: {told}")
         elif evidence >= -math.log(rules.alpha):

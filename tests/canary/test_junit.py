@@ -72,6 +72,16 @@ def test_a_critical_dialog_that_is_worse_fails() -> None:
     assert outcomes(found) == {"gate": "failure", "a": "failure", "b": "passed"}
 
 
+def test_a_critical_dialog_that_holds_a_pass_back_is_an_error() -> None:
+    others = runs("." * 1000, "b")
+    rules = Rules(critical=frozenset({"a", "misspelt"}))
+    found = report(runs("...", "a") + others, runs("...", "a") + others, rules)
+    assert outcomes(found) == {"gate": "error", "a": "error", "b": "passed", "misspelt": "error"}
+    error = found.find(".//testcase[@name='a']/error")
+    assert error is not None
+    assert str(error.get("message")).startswith("a critical dialog holds a pass back: 3 of ")
+
+
 def test_names_are_text_and_what_no_xml_may_hold_is_escaped() -> None:
     name = '<b>&"\x00\x1b[2J\ud800\u202e\uffff'
     found = report(runs("...", name), runs("...", name))

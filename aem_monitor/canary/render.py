@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from statistics import median
 from typing import Any, NamedTuple
 
 from aem_monitor.canary.changes import Change
@@ -150,9 +151,14 @@ def sentence(result: Result) -> str:
         return f"{said} in {' and in '.join(told)}"
     if result.state is State.NOT_ENOUGH_EVIDENCE:
         return f"{said}: {of_doubt(result)}"
-    worse = [one for one in result.changes if one.worse]
-    if result.changes:
-        said += ", but what fails has changed" if worse else "; some of it is better"
+    failing = [one for one in result.changes if one.area != "latency"]
+    if failing:
+        said += ", but what fails has changed" if any(one.worse for one in failing) else "; some of it is better"
+    if any(one.worse for one in result.changes if one.area == "latency"):
+        said += ", but it is slower"
+    if result.lost:
+        # Where as many dialogs are gained, nothing else would tell.
+        said += f"; {len(result.lost)} dialogs lost, {len(result.gained)} gained, by chance or not"
     return "; ".join((said, *of_pass(result)))
 
 
@@ -170,7 +176,7 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         if one["runs"]:
             said += f", {100 * one['turns']:.0f} % of turns are right ({_range(one, 'turns')})"
         yield role, f"{said}, {release.undecided} undecided"
-    yield "pairs", f"{result.pairs}, {result.independent} independent"
+    yield "pairs", f"{result.pairs}, {result.independent} independent, over which losses are means"
     for endpoint, found in result.found.items():
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
     yield "rise of undecided runs", _interval(result.undecided.difference)
@@ -186,6 +192,9 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
             "first root causes",
             listed([f"{one.reason} {_share(one.baseline)}, now {_share(one.candidate)}" for one in mixes]),
         )
+    latencies = [[one.latency for one in release.played if one.latency is not None] for release in releases]
+    if all(latencies):
+        yield "latency", "median {:.3g} s, now {:.3g} s".format(*(median(one) for one in latencies))
     for said, dialogs in (("lost", result.lost), ("gained", result.gained)):
         ordered = sorted(dialogs.items(), key=lambda one: (-one[1], one[0]))
         told = listed([f"{name} ({100 * by:.1f} points)" for name, by in ordered])

@@ -112,8 +112,18 @@ def test_a_loss_within_the_margin_is_no_regression() -> None:
 
 
 def test_a_slower_release_is_said_to_be() -> None:
-    changes = verdict(runs("." * 50), runs("." * 50, latency=2.0)).changes
-    assert [(one.area, one.worse) for one in changes] == [("latency", True)]
+    result = verdict(runs("." * 50), runs("." * 50, latency=2.0))
+    assert [(one.area, one.worse) for one in result.changes] == [("latency", True)]
+    assert sentence(result) == "pass, but it is slower"
+
+
+def test_dialogs_lost_at_an_equal_mean_are_said_beside_a_pass_also_where_they_may_be_chance() -> None:
+    """One run of each dialog proves nothing of any; that some were lost and as many gained is told."""
+    before = [one for number in range(300) for one in runs("x" if number < 4 else ".", f"d{number}")]
+    now = [one for number in range(300) for one in runs("x" if 4 <= number < 8 else ".", f"d{number}")]
+    result = verdict(before, now)
+    assert (result.state, result.changes) == (State.PASS, [])
+    assert sentence(result) == "pass; 4 dialogs lost, 4 gained, by chance or not"
 
 
 def test_turns_show_a_release_that_does_nothing_where_runs_failed_before() -> None:

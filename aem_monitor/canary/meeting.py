@@ -133,11 +133,13 @@ class Meetings:
 
     def _partner(self, side: int, key: _Key, group: _Group) -> _Waiting | None:
         other = 1 - side
-        found = _first(group.waiting.get((other, key)), lambda _: True) if group.waiting else None
-        if found is None and group.may_grow(other):
-            found = _first(self._free.get((other, key)), lambda one: one.group.free())
-        if found is None and group.free():
-            found = _first(self._open.get((other, key)), lambda one: one.group.may_grow(side))
+        found = None
+        if group.waiting and (inside := group.waiting.get((other, key))):
+            found = _first(inside, lambda _: True)
+        if found is None and group.may_grow(other) and (free := self._free.get((other, key))):
+            found = _first(free, lambda one: one.group.free())
+        if found is None and group.free() and (growing := self._open.get((other, key))):
+            found = _first(growing, lambda one: one.group.may_grow(side))
         return found
 
     def _wait(self, side: int, key: _Key, one: _Waiting) -> None:
@@ -170,7 +172,7 @@ class Meetings:
         return into
 
 
-def _first(waiting: deque[_Waiting] | None, fits: Callable[[_Waiting], bool]) -> _Waiting | None:
+def _first(waiting: deque[_Waiting], fits: Callable[[_Waiting], bool]) -> _Waiting | None:
     """The oldest that fits. Those that do not fit any more never will again, and are dropped."""
     while waiting:
         one = waiting.popleft()

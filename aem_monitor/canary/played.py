@@ -51,14 +51,18 @@ class Release:
 
 
 def played(
-    play: Play,
+    dialog: str,
+    conversation: str,
     passed: bool,
     correct: float,
     reason: str | None,
     causes: Iterable[RootCause],
     latency: object,
+    *,
+    version: int | None,
+    order: float,
 ) -> Played:
-    """A play with its verdict."""
+    """A decided run."""
     parts: set[Part] = set()
     for cause in causes:
         parts.add(Part("reason", cause.reason))
@@ -72,21 +76,16 @@ def played(
             parts.add(Part("chain_length", str(cause.chain_length) if cause.chain_length < 3 else "3+"))
     known = isinstance(latency, int | float) and math.isfinite(latency)
     return Played(
-        play.dialog,
-        play.conversation,
+        dialog,
+        conversation,
         passed,
         correct,
         reason,
         frozenset(parts),
         float(latency) if known else None,  # type: ignore[arg-type]
-        version=play.version,
-        order=play.order,
+        version=version,
+        order=order,
     )
-
-
-def undecided(play: Play) -> Undecided:
-    """A play without one."""
-    return Undecided(play.dialog, play.conversation, version=play.version, order=play.order)
 
 
 def releases_of_lines(
@@ -113,18 +112,21 @@ def releases_of_lines(
         release.agents.add(line.get("agent", ""))
         key = line.get("conversation_key") or line["conversation_id"] or f"line {number}"
         conversation = f"{line.get('agent', '')}\0{key}"
-        play = Play(line["dialog"], conversation, version=line.get("dialog_version"), order=float(number))
+        dialog, version, order = line["dialog"], line.get("dialog_version"), float(number)
         if line["test_pass"] is None or line.get("partial"):
-            release.plays.append(undecided(play))
+            release.plays.append(Undecided(dialog, conversation, version=version, order=order))
             continue
         release.plays.append(
             played(
-                play,
+                dialog,
+                conversation,
                 line["test_pass"],
                 _correct(line["turns"]),
                 line["root_cause"],
                 _causes(line["turns"]),
                 line.get("latency_seconds"),
+                version=version,
+                order=order,
             )
         )
     return found

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, and_, func, select
 
-from aem_monitor.canary.meeting import Play
-from aem_monitor.canary.played import Release, RootCause, played, share_correct, undecided
+from aem_monitor.canary.pairs import Undecided
+from aem_monitor.canary.played import Release, RootCause, played, share_correct
 from aem_monitor.store import schema
 from aem_monitor.store.queries import named
 from aem_monitor.store.rows import text_column
@@ -66,17 +66,25 @@ class PlayedRuns(Transactions):
                     RootCause(turn["failure_reason"], turn["tool"], turn["kind"], turn["chain_length"])
                 )
             found = Release()
-            for row in connection.execute(runs):
-                found.agents.add(row.agent)
-                conversation = f"{row.agent}\0{row.conversation_key}"
-                play = Play(row.dialog, conversation, version=row.dialog_version, order=row.final_at)
-                body = json.loads(row.result)
-                if row.outcome == "undecided" or body["partial"]:
-                    found.plays.append(undecided(play))
+            for run_id, of, dialog, version, key, outcome, rate, reason, order, result in connection.execute(runs):
+                found.agents.add(of)
+                conversation, body = f"{of}\0{key}", json.loads(result)
+                if outcome == "undecided" or body["partial"]:
+                    found.plays.append(Undecided(dialog, conversation, version=version, order=order))
                     continue
-                passed, causes = row.outcome == "pass", causes_of.get(row.run_id, ())
-                correct = _correct(row.success_rate, body, extra[row.run_id])
-                found.plays.append(played(play, passed, correct, row.root_cause, causes, body["latency_seconds"]))
+                found.plays.append(
+                    played(
+                        dialog,
+                        conversation,
+                        outcome == "pass",
+                        _correct(rate, body, extra[run_id]),
+                        reason,
+                        causes_of.get(run_id, ()),
+                        body["latency_seconds"],
+                        version=version,
+                        order=order,
+                    )
+                )
             return found
 
         return self._read("read the runs of a release", read)

@@ -1,11 +1,15 @@
-"""Stores that are in each state of the gate, and scripts of the rollout templates run beside them."""
+"""Stores that are in each state of the gate, and what checks and runs the rollout templates beside them."""
 
+import gzip
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator
 
 from aem_monitor.store import Store
 from tests.deploy.files import DEPLOY
@@ -67,3 +71,27 @@ def shellcheck(script: str, shell: str, folder: Path) -> str:
     path.write_text(script, encoding="utf-8")
     linter = Path(sys.executable).with_name("shellcheck")
     return subprocess.run([linter, "--shell", shell, path], capture_output=True, text=True).stdout
+
+
+def faults(document: Mapping[str, Any], schema: Path) -> list[str]:
+    """What is wrong with a resource by the schema of its definition; not with its metadata, which no schema closes."""
+    properties = _closed(json.loads(gzip.decompress(schema.read_bytes())))["properties"]
+    return [
+        error.message
+        for key, part in properties.items()
+        if key in document and key != "metadata"
+        for error in Draft202012Validator(part).iter_errors(document[key])
+    ]
+
+
+def _closed(schema: Any) -> Any:
+    """As an API server applies it: fields that it does not name are not kept."""
+    if isinstance(schema, list):
+        return [_closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    made = {key: _closed(one) for key, one in schema.items()}
+    # A field may be called properties as well.
+    if isinstance(made.get("properties"), dict) and not schema.get("x-kubernetes-preserve-unknown-fields"):
+        made["additionalProperties"] = False
+    return made

@@ -1,6 +1,5 @@
 """The templates for Argo Rollouts: valid, and nothing but a pass lets a release go on."""
 
-import gzip
 import json
 import os
 import re
@@ -14,7 +13,6 @@ from typing import Any, Final
 import kubernetes_validate
 import psycopg
 import pytest
-from jsonschema import Draft202012Validator
 from sqlalchemy.engine import make_url
 from starlette.testclient import TestClient
 
@@ -24,7 +22,7 @@ from aem_monitor.config.root import Config
 from aem_monitor.store import Store
 from aem_monitor.web.admin_app import ReloadResult, admin_app
 from tests.deploy.files import documents, pods, resources
-from tests.deploy.rollouts import ROLLOUTS, command_that, environment, record, shellcheck, stored
+from tests.deploy.rollouts import ROLLOUTS, command_that, environment, faults, record, shellcheck, stored
 from tests.deploy.test_kubernetes import VERSIONS
 from tests.services.postgresql import PostgresqlServer
 
@@ -53,41 +51,17 @@ def container() -> dict[str, Any]:
     return dict(found)
 
 
-def closed(schema: Any) -> Any:
-    """The schema of a resource as an API server applies it: fields that it does not name are not kept."""
-    if isinstance(schema, list):
-        return [closed(one) for one in schema]
-    if not isinstance(schema, dict):
-        return schema
-    made = {key: closed(one) for key, one in schema.items()}
-    if "properties" in made and not schema.get("x-kubernetes-preserve-unknown-fields"):
-        made["additionalProperties"] = False
-    return made
-
-
-def faults(document: Mapping[str, Any], name: str) -> list[str]:
-    schema = json.loads(gzip.decompress((HERE / f"{name}.schema.json.gz").read_bytes()))
-    # Open to every resource; the metadata of templates of pods is closed nowhere either.
-    properties = closed(schema)["properties"]
-    return [
-        error.message
-        for key, part in properties.items()
-        if key in document and key != "metadata"
-        for error in Draft202012Validator(part).iter_errors(document[key])
-    ]
-
-
 @pytest.mark.parametrize(
     ("document", "name"), [(WEB, "analysis-template"), (JOB, "analysis-template"), (ROLLOUT, "rollout")]
 )
 def test_what_argo_defines_is_valid(document: dict[str, Any], name: str) -> None:
     assert document["apiVersion"] == "argoproj.io/v1alpha1"
-    assert faults(document, name) == []
+    assert faults(document, HERE / f"{name}.schema.json.gz") == []
 
 
 def test_a_field_that_does_not_exist_would_be_found() -> None:
     changed = {**metric(WEB), "consecutiveSuccesLimit": 1}
-    (said,) = faults({**WEB, "spec": {**WEB["spec"], "metrics": [changed]}}, "analysis-template")
+    (said,) = faults({**WEB, "spec": {**WEB["spec"], "metrics": [changed]}}, HERE / "analysis-template.schema.json.gz")
     assert "consecutiveSuccesLimit" in said
 
 
@@ -427,6 +401,6 @@ def test_the_header_can_come_from_a_secret_whose_lack_aborts_as_the_template_say
     assert text.count(path) == 1
     changed = json.loads(json.dumps(WEB))
     changed["spec"]["args"][2] = {"name": "authorization", "valueFrom": {"secretKeyRef": {"name": "n", "key": "k"}}}
-    assert faults(changed, "analysis-template") == []
+    assert faults(changed, HERE / "analysis-template.schema.json.gz") == []
     assert "secretKeyRef: {name:" in line
     assert PHASES["web"]["run_without_its_secret"] == "Error"

@@ -12,6 +12,7 @@ NUMBERS: Final = {
     "margin": "worse is a loss of more than this",
     "tolerance": "good is a loss of less than this",
     "alpha": "probability of a wrong answer",
+    "latency": "a run is slower than its partner if it takes longer by this share, named and no part of the state",
 }
 """The rules that are numbers, and what they mean."""
 

@@ -18,8 +18,12 @@ from aem_monitor.web.canaryquestion import Question, question
 from aem_monitor.web.json_response import StrictJSONResponse, error_response
 from aem_monitor.web.query import QueryError
 
-WAITING: Final = 4
-"""Requests that wait or are worked on: each holds a thread, of which the pages need some as well."""
+AT_ONCE: Final = 4
+"""Requests that are worked on: each holds a thread, of which the pages need some as well."""
+
+WAITING: Final = 2
+"""Of these, for an answer to be computed, the one that is computed among them; the others are for answers that are
+known."""
 
 LONGEST_WAIT: Final = 5.0
 """Seconds; clients such as Argo Rollouts give up after 10."""
@@ -52,6 +56,7 @@ class CanaryEndpoint:
         """``cost`` is how much of the processor the calling thread had so far, in seconds."""
         self._store = store
         self._clock, self._sleep, self._cost = clock, sleep, cost
+        self._at_once = threading.BoundedSemaphore(AT_ONCE)
         self._waiting = threading.BoundedSemaphore(WAITING)
         self._one_at_a_time = threading.Lock()
         self._answers: dict[Hashable, _Answer] = {}
@@ -66,17 +71,23 @@ class CanaryEndpoint:
             QueryError: a parameter cannot be used, or it is left open which agent is meant.
         """
         asked = question(request.query_params)
-        marks = tuple(self._store.mark(asked.agent, name) for name in asked.names)
-        key = (marks, tuple(sorted(request.query_params.multi_items())))
-        known = self._answers.get(key)
-        if known is not None:
-            return known()
-        if not self._waiting.acquire(blocking=False):
-            return _busy(LONGEST_WAIT)
+        # Before anything is read: who is sent away costs next to nothing.
+        if not self._at_once.acquire(blocking=False):
+            return _busy(1.0)
         try:
-            return self._in_turn(asked, key)
+            marks = tuple(self._store.mark(asked.agent, name) for name in asked.names)
+            key = (marks, tuple(sorted(request.query_params.multi_items())))
+            known = self._answers.get(key)
+            if known is not None:
+                return known()
+            if not self._waiting.acquire(blocking=False):
+                return _busy(LONGEST_WAIT)
+            try:
+                return self._in_turn(asked, key)
+            finally:
+                self._waiting.release()
         finally:
-            self._waiting.release()
+            self._at_once.release()
 
     def _in_turn(self, asked: Question, key: Hashable) -> Response:
         end = self._clock() + LONGEST_WAIT

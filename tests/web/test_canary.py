@@ -17,8 +17,9 @@ from aem_monitor.canary.played import Release
 from aem_monitor.cli.main import main
 from aem_monitor.model.verdict import FailureReason
 from aem_monitor.store import Store
+from aem_monitor.store.played import Mark
 from aem_monitor.web.admin_app import ReloadResult, admin_app
-from aem_monitor.web.canary import WAITING, CanaryEndpoint
+from aem_monitor.web.canary import AT_ONCE, WAITING, CanaryEndpoint
 from aem_monitor.web.json_response import error_response
 from aem_monitor.web.query import QueryError
 from tests.store.results import run
@@ -217,6 +218,8 @@ def test_what_cannot_be_answered_costs_rests_as_well(store: Store, counting: Cou
 
 
 def test_of_many_who_ask_at_once_some_are_sent_away(counting: Counting, http: TestClient) -> None:
+    known = http.get("/?baseline=1&candidate=2")
+    counting.now += 60.0
     inside, go = threading.Event(), threading.Event()
     played = counting.played
 
@@ -227,10 +230,33 @@ def test_of_many_who_ask_at_once_some_are_sent_away(counting: Counting, http: Te
 
     counting.played = slowly  # type: ignore[method-assign]
     with ThreadPoolExecutor(WAITING + 1) as threads:
-        first = threads.submit(http.get, "/?baseline=1&candidate=2")
+        first = threads.submit(http.get, "/?baseline=1&candidate=2&margin=0.05")
         assert inside.wait(30)
-        others = [threads.submit(http.get, "/?baseline=1&candidate=2") for _ in range(WAITING)]
+        others = [threads.submit(http.get, "/?baseline=1&candidate=2&margin=0.05") for _ in range(WAITING)]
         assert next(as_completed(others)).result().status_code == 503
+        assert http.get("/?baseline=1&candidate=2").json() == known.json()
         go.set()
         assert sorted(one.result().status_code for one in (first, *others)) == [200] * WAITING + [503]
-    assert counting.read == ["1", "2"]
+    assert counting.read == ["1", "2"] * 2
+
+
+def test_those_who_are_sent_away_cost_no_look_at_the_store(counting: Counting, http: TestClient) -> None:
+    inside, go = threading.Event(), threading.Event()
+    looks: list[str] = []
+    mark = counting.mark
+
+    def slowly(agent: str | None, release: str) -> Mark:
+        looks.append(release)
+        if len(looks) == AT_ONCE:
+            inside.set()
+        go.wait(30)
+        return mark(agent, release)
+
+    counting.mark = slowly
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        asked = [threads.submit(http.get, "/?baseline=1&candidate=2") for _ in range(AT_ONCE)]
+        assert inside.wait(30)
+        assert http.get("/?baseline=1&candidate=2").headers["Retry-After"] == "1"
+        assert len(looks) == AT_ONCE
+        go.set()
+        assert any(one.result().status_code == 200 for one in asked)

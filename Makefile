@@ -93,6 +93,7 @@ types: $(DEV_STAMP)
 # Everything in deploy/ and grafana/ that is written from code; the tests compare it with what is committed.
 docs: $(RUN_STAMP)
 	$(BIN)/python -m aem_monitor.config.document
+	$(BIN)/python -m aem_monitor.player.document
 	text=$$($(BIN)/python -m aem_monitor.metrics.document) && printf '%s\n' "$$text" > deploy/docs/metrics.md
 	text=$$($(BIN)/aem-monitor golden schema) && printf '%s\n' "$$text" > deploy/schemas/golden-dialog.schema.json
 	text=$$($(BIN)/aem-monitor golden schema --cases) && printf '%s\n' "$$text" > deploy/schemas/golden-cases.schema.json

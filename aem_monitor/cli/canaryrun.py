@@ -36,6 +36,7 @@ PLAYED: Final = 0
 NOT_ALL_PLAYED: Final = 3
 
 _API_SECONDS: Final = 30.0
+_NAMED: Final = 5
 _STANDARD_ERROR: Final = 2
 
 _CHANGES: Final = {
@@ -99,7 +100,7 @@ def run(arguments: Namespace) -> int:
             known = [play for play in record.plays if play.known]
             with progress_bar("waiting", least=1, unit="verdicts") as report:
                 verdicts.wait(known, arguments.wait_for, report, lambda: interrupts.count > 0)
-    missing = sum(play.known and play.run is None for play in record.plays) if waited else 0
+    missing = [one.conversation_id for one in record.plays if waited and one.known and one.run is None]
     _tell(record, arguments.format, waited=waited, missing=missing)
     if interrupts.number is not None:
         return exit_code(interrupts.number)
@@ -181,7 +182,7 @@ class _Interrupts:
                 os.write(_STANDARD_ERROR, b"Ending after the exchanges under way; once more to end at once\n")
 
 
-def _tell(record: Record, form: str, *, waited: bool, missing: int) -> None:
+def _tell(record: Record, form: str, *, waited: bool, missing: Sequence[str]) -> None:
     if form == "json":
         write_json(result_object(record))
     else:
@@ -198,8 +199,10 @@ def _tell(record: Record, form: str, *, waited: bool, missing: int) -> None:
         _log.warning("The monitor does not know of %d exchanges: their spans were not delivered", record.undelivered)
     if missing:
         _log.warning(
-            "%d plays have no final run: do the agent's spans reach the monitor, in the traces that it is called in?",
-            missing,
+            "%d plays have no final run: do the agent's spans reach the monitor, in the traces that it is called in? "
+            "Conversations: %s",
+            len(missing),
+            ", ".join([*missing[:_NAMED], *(["..."] if len(missing) > _NAMED else [])]),
         )
     if record.ended is not Ended.PLAYED:
         _log.warning("%s: %d of %d plays began", _WHY[record.ended], len(record.plays), record.planned)

@@ -71,7 +71,7 @@ def reference() -> str:
         parts.append(f"\n## `{'.'.join(path)}`\n\n{_about(section)}\n")
         plain = [key for key, field in section.model_fields.items() if section_of(field.annotation) is None]
         if plain:
-            parts.append(_table(section, written, plain))
+            parts.append(key_table(section, written, plain))
     return "".join(parts)
 
 
@@ -85,7 +85,8 @@ def example() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(section: type[BaseModel], written: Mapping[str, Any], keys: Iterable[str]) -> str:
+def key_table(section: type[BaseModel], written: Mapping[str, Any], keys: Iterable[str]) -> str:
+    """The keys of a section with their defaults as the file writes them, Markdown."""
     rows = ["\n| key | type | default | meaning |\n|---|---|---|---|\n"]
     for key in keys:
         field = section.model_fields[key]

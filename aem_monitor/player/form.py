@@ -1,7 +1,8 @@
 """The form of the file that ``aem-monitor canary run`` reads."""
 
 import re
-from typing import Annotated, Final, Literal, Self
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue, SecretStr, field_validator, model_validator
@@ -25,6 +26,8 @@ _URL: Final = "must be a whole URL without credentials: http://127.0.0.1:8000/v1
 
 class _Called(Section):
     """What is called over HTTP."""
+
+    _places: ClassVar[Sequence[str]] = NAMES
 
     headers: dict[str, SecretStr] = Field(
         default_factory=dict,
@@ -50,7 +53,7 @@ class _Called(Section):
                 raise KeyFaultError(("headers", name), "cannot be set; give the name of another HTTP header")
             if not HEADER_VALUE.fullmatch(value.get_secret_value()):
                 raise KeyFaultError(("headers", name), "must be printable ASCII on one line")
-            wrong = fault_of(value.get_secret_value(), NAMES)
+            wrong = fault_of(value.get_secret_value(), self._places)
             if wrong:
                 raise KeyFaultError(("headers", name), wrong)
             if name.lower() == "authorization" and (self.authorization_file or self.authorization_env):
@@ -135,6 +138,12 @@ class OtlpForm(_Called):
     """The monitor, or a Collector before it: what is sent the player's own spans, one an exchange, over OTLP/HTTP.
     Without them no run is known by its dialog."""
 
+    _places: ClassVar[Sequence[str]] = ()
+
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="HTTP headers of each request. What is secret is better kept in a file or variable.",
+    )
     endpoint: str = Field("http://127.0.0.1:4318/v1/traces", description="Whole URL of the receiver for spans.")
     timeout: Duration = Field(10.0, gt=0, le=60, description="Longest time for one request.")
 

@@ -76,7 +76,7 @@ def _play(play: PlayRecord) -> Mapping[str, Any]:
     }
 
 
-VERDICT_COLUMNS = ("dialog", "release", "result", "correct", "first failure", "root cause", "run", "conversation")
+VERDICT_COLUMNS = ("dialog", "release", "result", "correct", "first failure", "root cause", "run")
 
 
 def verdict_rows(record: Record) -> list[tuple[object, ...]]:
@@ -86,13 +86,13 @@ def verdict_rows(record: Record) -> list[tuple[object, ...]]:
 
 def _verdict(play: PlayRecord) -> tuple[object, ...]:
     if play.run is None:
-        return play.script.dialog, None, "no run", None, None, None, None, play.conversation_id
+        return play.script.dialog, None, "no run", None, None, None, None
     run = play.run
     result = "undecided" if run["test_pass"] is None else "pass" if run["test_pass"] else "fail"
     turn = run["first_failure_turn"]
     return (
         *(play.script.dialog, run["release"], result, run["success_rate"], None if turn is None else f"turn {turn}"),
-        *(run["root_cause"], run["run_id"], play.conversation_id),
+        *(run["root_cause"], run["run_id"]),
     )
 
 

@@ -57,7 +57,8 @@ def fault_of(value: JSON, allowed: Sequence[str]) -> str | None:
     for text in _texts(value):
         for place in _PLACE.findall(text):
             if place not in allowed:
-                return f"{{{{ {place} }}}} stands for nothing here; known: {', '.join(allowed)}"
+                known = f"; known: {', '.join(allowed)}" if allowed else ""
+                return f"{{{{ {place} }}}} stands for nothing here{known}"
             if place == "history" and not _PLACE.fullmatch(text.strip()):
                 return "{{ history }} is a list; let it be the whole value of a key"
     return None

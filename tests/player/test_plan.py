@@ -123,6 +123,7 @@ def agent(more: str, url: str = "http://a/") -> str:
         (agent("  openai: {}\n  cafile: none", "https://a/"), "agent.cafile: "),
         (agent("  openai: {}\n  timeout: 5"), ":5: agent.timeout: a duration is written with its unit"),
         (MINIMAL + "otlp: {endpoint: 'http://a:4318/v1/logs'}", ":5: otlp.endpoint: is not for spans"),
+        (MINIMAL + "otlp: {headers: {A: '{{ dialog }}'}}", ":5: otlp.headers.A: {{ dialog }} stands for nothing here"),
         (MINIMAL + "reset: {url: 'http://a', command: [b]}", ":5: reset.command: give either this or url"),
         (MINIMAL + "reset: {command: ['{{ message }}']}", ":5: reset.command: {{ message }} stands for nothing"),
         (MINIMAL + "reset: {command: [b], headers: {A: b}}", ":5: reset.headers: is of no use to a command"),

@@ -93,7 +93,9 @@ def releases_of_lines(
 ) -> dict[str, Release]:
     """Releases from verdict lines (``replay --verdicts`` or the sink of JSON lines), each with its place.
 
-    Of the revisions of a run the latest counts, in the place of the first; drafts are left out.
+    Of the revisions of a run the latest counts, in the place of the first; drafts are left out. Runs come in the order
+    in which they became final, as from the store; where lines do not say when, in that of the lines. Else the file of a
+    second replica would change at a later look which runs meet.
 
     Raises:
         UsageError: a line is no verdict, with its place.
@@ -112,7 +114,7 @@ def releases_of_lines(
         release.agents.add(line.get("agent", ""))
         key = line.get("conversation_key") or line["conversation_id"] or f"line {number}"
         conversation = f"{line.get('agent', '')}\0{key}"
-        dialog, version, order = line["dialog"], line.get("dialog_version"), float(number)
+        dialog, version, order = line["dialog"], line.get("dialog_version"), float(line.get("final_at", number))
         if line["test_pass"] is None or line.get("partial"):
             release.plays.append(Undecided(dialog, conversation, version=version, order=order))
             continue

@@ -25,6 +25,7 @@ _MAY_BE: Final[_Kinds] = {
     "partial": (bool,),
     "dialog_version": (int, _NULL),
     "conversation_key": (str, _NULL),
+    "final_at": (int, float),
     # A number that JSON lacks is a text.
     "latency_seconds": (int, float, str, _NULL),
 }

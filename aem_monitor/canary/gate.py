@@ -33,6 +33,10 @@ _MOST_CRITICAL: Final = 10_000
 """Pairs; more than any margin that leaves room for a dialog to be worse needs."""
 
 
+_LEAST_ALPHA: Final = 1e-9
+"""Less than what a machine makes of numbers is no bound."""
+
+
 class State(StrEnum):
     """What to do with the candidate."""
 
@@ -68,8 +72,8 @@ class Rules:
             raise UsageError(f"margin is {self.margin:g}: give 0 or more, below 1")
         if not self.margin < self.tolerance < 1.0:
             raise UsageError(f"tolerance is {self.tolerance:g}: give more than the margin ({self.margin:g}), below 1")
-        if not 0.0 < self.alpha < 0.5:
-            raise UsageError(f"alpha is {self.alpha:g}: give more than 0, below 0.5")
+        if not _LEAST_ALPHA <= self.alpha < 0.5:
+            raise UsageError(f"alpha is {self.alpha:g}: give {_LEAST_ALPHA:g} or more, below 0.5")
         for reason, cost in self.costs.items():
             if not 0.0 <= cost <= 1.0:
                 raise UsageError(f"the cost of {reason} is {cost:g}: give 0 to 1")

@@ -1,5 +1,6 @@
 """Data on standard output."""
 
+import json
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +22,12 @@ def write_json_line(value: Mapping[str, Any]) -> None:
 
 def write_json(value: Any) -> None:
     """One JSON value over several lines, for people."""
-    sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        # Halves of characters, in names from agents, which it does not write.
+        text = json.dumps(value, indent=2)
+    sys.stdout.write(f"{text}\n")
 
 
 def write_text(text: str) -> None:

@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from aem_monitor.controls import visible
+
 Report: TypeAlias = Callable[[int, int], None]
 """``report(done, total)`` in bytes, or whatever the bar counts; ``total`` may grow."""
 
@@ -54,8 +56,8 @@ def status_line(text: str, stream: TextIO | None = None) -> Iterator[Callable[[s
     if not target.isatty():
         yield _NowAndThen(time.monotonic).report
         return
-    with Console(file=target).status(Text(text)) as status:
-        yield lambda said: status.update(Text(said))
+    with Console(file=target).status(Text(visible(text))) as status:
+        yield lambda said: status.update(Text(visible(said)))
 
 
 def _silent(_done: int, _total: int) -> None:

@@ -286,6 +286,18 @@ def test_what_the_gate_does_not_read_may_be_anything_that_the_monitor_writes(
     assert json.loads(capsys.readouterr().out)["pairs"] == 3
 
 
+@pytest.mark.parametrize("words", [[], ["--one-look"], ["--alpha", "1e-9"], ["--tolerance", "0.9999999999999"]])
+def test_numbers_are_numbers_whatever_is_asked(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "." * 2000, "2": "x" * 2000})
+    path.write_text(path.read_text(encoding="utf-8").replace("refund|<b>", r"\ud800"), encoding="utf-8")
+    assert check(path, *words, "--format", "json") == 1
+    result = json.loads(capsys.readouterr().out)
+    jsonschema.validate(result, SCHEMA)
+    assert result["lost"] == {"\ud800": 1.0}
+
+
 def test_an_empty_file_is_no_pass(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     path.touch()
@@ -309,6 +321,7 @@ def test_several_agents_are_not_mixed(tmp_path: Path, capsys: pytest.CaptureFixt
         (["--cost", "tool_mismatch=0", "--cost", "tool_mismatch=1"], "tool_mismatch is given more than once"),
         (["--critical", ""], "critical: give the name of a dialog"),
         (["--margin", "nan"], "margin is nan"),
+        (["--alpha", "1e-320"], "give 1e-09 or more, below 0.5"),
         (["--baseline", ""], "the baseline is empty"),
     ],
 )

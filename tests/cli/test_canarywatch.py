@@ -267,5 +267,5 @@ def test_what_is_waited_for_is_shown_on_a_terminal_and_logged_elsewhere_once_a_m
     monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     with status_line("first", terminal) as report:
-        report("then [b]")
-    assert "then [b]" in terminal.getvalue()
+        report("then [b] \x1b[2J")
+    assert "then [b] \\x1b[2J" in terminal.getvalue()

@@ -114,7 +114,7 @@ def test_without_decided_runs_there_are_a_state_and_numbers(store: Store) -> Non
         ("baseline=1&candidate=2&margin=0.1&margin=0.2", "margin is given more than once"),
         ("baseline=1&candidate=2&margin=nan", "margin is nan: give 0 or more, below 1"),
         ("baseline=1&candidate=2&tolerance=0", "tolerance is 0: give more than the margin (0), below 1"),
-        ("baseline=1&candidate=2&alpha=0.5", "alpha is 0.5: give more than 0, below 0.5"),
+        ("baseline=1&candidate=2&alpha=0.5", "alpha is 0.5: give 1e-09 or more, below 0.5"),
         ("baseline=1&candidate=2&cost=tool_mismatch", "'tool_mismatch' is not REASON=COST"),
         ("baseline=1&candidate=2&cost=tool_mismatch=2", "the cost of tool_mismatch is 2: give 0 to 1"),
         ("baseline=1&candidate=2&cost=misspelt=0.3", "'misspelt' is no reason of a root cause; these are inconsist"),

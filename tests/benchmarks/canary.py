@@ -33,6 +33,9 @@ from tests.benchmarks.releases import BROKEN, GOOD_AIRLINE, GOOD_RETAIL, Counts,
 _SEED: Final = 20261201
 MOST: Final = 1000
 _RULES: Final = Rules()
+_FLIPS: Final = 0.4
+"""The most that was measured between two runs of one model."""
+
 _FALLS: Final = (0.03, 0.06, 0.09, 0.12, 0.2)
 
 Order = Callable[[np.random.Generator, int, int], Counts]
@@ -47,6 +50,11 @@ def by_chance(generator: np.random.Generator, tasks: int, count: int) -> Counts:
 def in_order(generator: np.random.Generator, tasks: int, count: int) -> Counts:
     """Round after round in the order of the file."""
     return np.arange(count) % tasks
+
+
+def one_by_one(generator: np.random.Generator, tasks: int, count: int) -> Counts:
+    """All runs of a task, then all of the next."""
+    return np.arange(count) * tasks // count
 
 
 def in_rounds(generator: np.random.Generator, tasks: int, count: int) -> Counts:
@@ -68,7 +76,7 @@ def rollouts(before: Tasks, after: Tasks, count: int, order: Order = by_chance, 
     threshold = -math.log(_RULES.alpha)
     with np.errstate(divide="ignore", invalid="ignore"):  # what one release never does
         ratios = np.log(after.chances / before.chances)
-    found: dict[str, list[float]] = {"worse": [], "runs alone": [], "as good": [], "oracle": []}
+    found: dict[str, list[float]] = {"worse": [], "at the end": [], "runs alone": [], "as good": [], "oracle": []}
     for _ in range(count):
         tasks = order(generator, len(before.passes), MOST)
         old, new = before.draw(generator, tasks), after.draw(generator, tasks)
@@ -76,7 +84,9 @@ def rollouts(before: Tasks, after: Tasks, count: int, order: Order = by_chance, 
             Endpoint.RUNS: (old == 0).astype(np.float64) - (new == 0),
             Endpoint.TURNS: before.shares[old] - after.shares[new],
         }
-        found["worse"].append(first(evidence_of_either(losses, _RULES.margin), threshold))
+        either = evidence_of_either(losses, _RULES.margin)
+        found["worse"].append(first(either, threshold))
+        found["at the end"].append(first(either[-1:], threshold))
         found["runs alone"].append(first(log_evidence_above(losses[Endpoint.RUNS], _RULES.margin), threshold))
         good = [first(log_evidence_above(-one, -_RULES.tolerance), threshold) for one in losses.values()]
         found["as good"].append(max(good))
@@ -108,19 +118,30 @@ def ordered(before: Tasks, count: int) -> str:
     """How often a release that is not worse is called so, by the order in which dialogs are played."""
     several = 20
     tasks = len(before.passes)
-    head = f"{'by chance':>12}{'rounds, shuffled':>19}{'rounds, alike':>16}{'worse dialogs first':>22}\n"
-    text = f"{'candidate':<36}{head}"
-    for name in ("the same release", "each task does as another one did"):
-        stopped = np.zeros(4)
-        for seed in range(several):
-            other = np.random.default_rng(seed).permutation(tasks)
-            after = before if name == "the same release" else before.shuffled(other)
-            worst = np.argsort(after.passes - before.passes, kind="stable")
-            sides = [(before, after)] * 3 + [(before.shuffled(worst), after.shuffled(worst))]
-            for way, (side, order) in enumerate(zip(sides, (by_chance, in_rounds, in_order, in_order), strict=True)):
-                stopped[way] += np.isfinite(rollouts(*side, count // several, order, seed)["worse"]).sum()
-        shares = [f"{100 * one / (count // several * several):.1f} %" for one in stopped]
-        text += f"{name:<36}{shares[0]:>12}{shares[1]:>19}{shares[2]:>16}{shares[3]:>22}\n"
+    orders = {
+        "by chance": by_chance,
+        "rounds, each in another order": in_rounds,
+        "rounds, all in one order": in_order,
+        "rounds, worse dialogs first": in_order,
+        "dialog by dialog": one_by_one,
+    }
+    text = f"{'':<32}{'the same release':>40}{'each task does as another one did':>40}\n"
+    text += f"{'order':<32}" + f"{'looks after each':>22}{'one at the end':>18}" * 2 + "\n"
+    for name, order in orders.items():
+        text += f"{name:<32}"
+        for same in (True, False):
+            stopped = np.zeros(2)
+            for seed in range(several):
+                other = np.arange(tasks) if same else np.random.default_rng(seed).permutation(tasks)
+                sides = (before, before.shuffled(other))
+                if "worse" in name:
+                    worst = np.argsort(sides[1].passes - before.passes, kind="stable")
+                    sides = (before.shuffled(worst), sides[1].shuffled(worst))
+                found = rollouts(*sides, count // several, order, seed)
+                stopped += [np.isfinite(found[look]).sum() for look in ("worse", "at the end")]
+            looks, end = (f"{100 * one / (count // several * several):.1f} %" for one in stopped)
+            text += f"{looks:>22}{end:>18}"
+        text += "\n"
     return text
 
 
@@ -190,6 +211,12 @@ def main() -> int:
         panels[f"gpt-4o, tau-bench {domain} ({100 * before.passes.mean():.0f} % of runs pass): rollouts decided"] = (
             curves
         )
+        flipping = before.flipping(_FLIPS)
+        write(f"gpt-4o, {domain}: two runs of a task flip in {100 * before.flips:.0f} %; with more flips:\n")
+        for fall in (0.12, 0.06, 0.0):
+            after = flipping.fallen(fall) if fall else flipping
+            name = f"{domain}, {100 * _FLIPS:.0f} % flips: {f'{100 * fall:.0f} points less' if fall else 'the same'}"
+            write(line(name, flipping, after, rollouts(flipping, after, count)))
     for name, good, other in (
         ("gpt-4o to gpt-4.1, retail", "mk-4o-l0", "mk-41-l0"),
         ("gpt-4o to its library form, retail", "mk-4o-l0", "mk-4o-l1"),
@@ -201,7 +228,7 @@ def main() -> int:
     result = swap(MOST)
     write(
         f"\ngpt-4o to gpt-4.1, retail, {MOST} conversations a release drawn from the runs as they ended:\n"
-        f"{sentence(result)}; {len(result.gained)} dialogs gained, {len(result.lost)} lost\n"
+        f"{sentence(result)}\n"
     )
     for one in result.changes:
         write(f"  {change(one)}\n")

@@ -83,6 +83,25 @@ class Tasks:
         chances[:, 0] = now
         return Tasks(chances, self.shares)
 
+    @property
+    def flips(self) -> float:
+        """How often two runs of a task end otherwise, one passing and one not."""
+        return float((2 * self.passes * (1 - self.passes)).mean())
+
+    def flipping(self, flips: float) -> "Tasks":
+        """The same mean, with tasks more alike, so that two runs of one flip more often."""
+        low, high = 0.0, 1.0
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._drawn_together(middle).flips < flips else (low, middle)
+        return self._drawn_together(low)
+
+    def _drawn_together(self, share: float) -> "Tasks":
+        now = self.passes + share * (self.passes.mean() - self.passes)
+        chances = self.chances * ((1 - now) / (1 - self.passes))[:, None]
+        chances[:, 0] = now
+        return Tasks(chances, self.shares)
+
     def shuffled(self, order: Counts) -> "Tasks":
         """Each task does as another one did: as many are better as are worse, and the means are as they were."""
         return Tasks(self.chances[order], self.shares)

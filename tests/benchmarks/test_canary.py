@@ -1,5 +1,7 @@
 """The canary gate holds what is promised of it, on few rollouts; ``make bench-canary`` draws more."""
 
+import re
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -36,6 +38,8 @@ def test_runs_that_are_drawn_end_as_often_as_the_tasks_say() -> None:
     drawn = RETAIL.draw(generator, generator.integers(len(RETAIL.passes), size=20_000))
     assert (drawn == 0).mean() == pytest.approx(RETAIL.passes.mean(), abs=0.02)
     assert RETAIL.shares[drawn].mean() == pytest.approx(RETAIL.right, abs=0.01)
+    assert RETAIL.flipping(0.4).flips == pytest.approx(0.4)
+    assert RETAIL.flipping(0.4).passes.mean() == pytest.approx(RETAIL.passes.mean())
     assert RETAIL.passes.mean() - RETAIL.fallen(0.12).passes.mean() == pytest.approx(0.12)
 
 
@@ -45,6 +49,19 @@ def test_a_swap_at_an_equal_mean_passes_with_its_changes_named() -> None:
     assert result.gained
     assert result.lost
     assert {one.worse for one in result.changes} == {True, False}
+
+
+def test_the_page_has_the_numbers_of_the_last_run() -> None:
+    """Each pair of half and 95 % of rollouts is one of the results, and the plot is there."""
+    root = Path(__file__).parents[2]
+    results = (Path(__file__).parent / "results" / "canary.txt").read_text(encoding="utf-8")
+    page = (root / "deploy" / "docs" / "canary.md").read_text(encoding="utf-8")
+    told = re.findall(r"(\d+) / (\d+|over 1,000)", page[page.index("## How many runs") :])
+    assert len(told) > 15
+    for half, most in told:
+        assert re.search(rf" {half} +{'-' if 'over' in most else most}(?!\d)", results), (half, most)
+    assert "(canary-power.svg)" in page
+    ET.parse(root / "deploy" / "docs" / "canary-power.svg")
 
 
 def test_the_cost_is_told_with_its_ratio() -> None:

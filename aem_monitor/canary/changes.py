@@ -42,7 +42,7 @@ def find_changes(paired: Paired, values: Floats, alpha: float, latency: float) -
         slower = clustered(np.array([one for one in timed if one is not None]), paired.clusters[known])
         parts += _both_ways("latency", "slower", slower)
     if paired.undecided.any():
-        parts += _both_ways("undecided", "runs", clustered(paired.undecided, paired.undecided_clusters))
+        parts += _both_ways("undecided", "runs", clustered(paired.undecided, paired.met_clusters))
     dialogs: list[_Candidate] = []
     for dialog, own in by_dialog(pairs).items():
         dialogs += _both_ways("dialog", dialog, clustered(values[own], paired.clusters[own]))

@@ -9,6 +9,8 @@ from aem_monitor.canary.meeting import Alone
 _MOST: Final = 5
 """Names in a row."""
 
+_MORE_UNDECIDED: Final = "more runs are undecided than before"
+
 _WHY: Final = {
     Alone.DIALOG: "of dialogs that the other release did not play",
     Alone.VERSION: "of versions of a dialog that the other release did not play",
@@ -42,12 +44,18 @@ def _dialogs(runs: Mapping[str, int]) -> str:
 
 
 def of_pass(result: Result) -> Iterator[str]:
-    """A pass says nothing of what one release did not play."""
+    """A pass says nothing of what one release did not play or what is not known of its runs."""
+    if _more_undecided(result):
+        yield _MORE_UNDECIDED
     for role, alone in (("baseline", result.baseline_alone), ("candidate", result.candidate_alone)):
         for why, text in ((Alone.DIALOG, "dialogs"), (Alone.VERSION, "dialogs in a version")):
             # Known by their names: a dialog of two versions is one.
             if alone[why]:
                 yield f"{len(alone[why])} {text} that only the {role} played: {_dialogs(alone[why])}"
+
+
+def _more_undecided(result: Result) -> bool:
+    return any(one.area == "undecided" and one.worse for one in result.changes)
 
 
 def of_doubt(result: Result) -> str:
@@ -57,8 +65,7 @@ def of_doubt(result: Result) -> str:
     told = list(_of_critical(result.short))
     held = min(one.log_pass for one in result.found.values()) >= result.log_threshold
     if held and result.undecided.log_pass < result.log_threshold:
-        worse = any(one.area == "undecided" and one.worse for one in result.changes)
-        told.append(f"{'' if worse else 'it is not known whether '}more runs are undecided than before")
+        told.append(_MORE_UNDECIDED if _more_undecided(result) else "it would pass if no run were undecided")
     if result.one_look:
         told.append("it was the one look that there is")
     else:

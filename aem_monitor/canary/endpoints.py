@@ -8,6 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from aem_monitor.canary.fixed import exact_p, exact_p_of_either
+from aem_monitor.canary.meeting import Play
 from aem_monitor.canary.pairs import Pair, Played
 from aem_monitor.sequential.betting import interval, log_evidence_above
 from aem_monitor.sequential.shifts import Floats
@@ -57,12 +58,23 @@ def losses(pairs: Sequence[Pair], costs: Mapping[str, float]) -> dict[Endpoint, 
     Both are multiplied by the cost of the run's first root cause."""
 
     def lost(one: Played) -> tuple[float, float]:
-        cost = costs.get(one.reason or "", 1.0)
-        return (0.0 if one.passed else cost), cost * (1.0 - one.correct)
+        return _lost(one, costs), costs.get(one.reason or "", 1.0) * (1.0 - one.correct)
 
     now = np.array([lost(one.candidate) for one in pairs], dtype=np.float64).reshape(-1, 2)
     before = np.array([lost(one.baseline) for one in pairs], dtype=np.float64).reshape(-1, 2)
     return {Endpoint.RUNS: now[:, 0] - before[:, 0], Endpoint.TURNS: now[:, 1] - before[:, 1]}
+
+
+def losses_in_doubt(met: Sequence[tuple[Play, Play]], costs: Mapping[str, float]) -> Floats:
+    """Of all runs that met what the candidate's lose more, were all that are undecided lost."""
+    found = [_lost(now, costs) - _lost(before, costs) for before, now in met]
+    return np.array(found, dtype=np.float64)
+
+
+def _lost(one: Play, costs: Mapping[str, float]) -> float:
+    if not isinstance(one, Played):
+        return 1.0
+    return 0.0 if one.passed else costs.get(one.reason or "", 1.0)
 
 
 def evidence_of_either(values: Losses, margin: float) -> Floats:

@@ -20,6 +20,7 @@ from aem_monitor.canary.endpoints import (
     find_at_one_look,
     latest,
     losses,
+    losses_in_doubt,
 )
 from aem_monitor.canary.fixed import exact_p_of_either
 from aem_monitor.canary.meeting import Alone
@@ -119,8 +120,8 @@ _LEAST_PREDICTED: Final = 20
 class Result:
     """The state and what it rests on. Evidence is a natural logarithm.
 
-    ``undecided`` is by how much the share of undecided runs rose, of all runs that met. ``log_pass`` is the least of
-    what it and the endpoints have. ``short`` critical dialogs hold a pass back.
+    ``undecided`` is what runs say if all undecided ones were lost. ``log_pass`` is the least of what it and the
+    endpoints have. ``short`` critical dialogs hold a pass back.
     ``found`` is what each endpoint says, ``decided_by`` which of them led to the state: none where critical dialogs
     did, or nothing. ``one_look`` says that evidence is that of tests for one look, ``-log(p)``. ``more`` is how
     many more pairs lead to a verdict, if those to come are as those seen; None where there is one, where too few were
@@ -153,11 +154,12 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
     """What the pairs say.
 
     A regression is evidence that the mean loss of the played dialogs rose by more than the margin, in runs or in turns;
-    a pass is evidence that it rose by less than the tolerance in both, and so did the share of undecided runs, since
-    what stays undecided may be what fails. All are bets (``sequential/betting.py``), right at every look if dialogs
-    come in any order and the candidate is worse on none, or if they come by chance and it is not worse on average. At
-    any one look they are right for the average of what was played, whatever the order: stakes are the same all along,
-    and the expected wealth of independent pairs with means m is at most that of as many pairs with the mean of m.
+    a pass is evidence that it rose by less than the tolerance in both, and in runs also if all undecided ones of both
+    releases were lost: what stays undecided may be what fails. All are bets (``sequential/betting.py``), right at every
+    look if dialogs come in any order and the candidate is worse on none, or if they come by chance and it is not worse
+    on average. At any one look they are right for the average of what was played, whatever the order: stakes are the
+    same all along, and the expected wealth of independent pairs with means m is at most that of as many pairs with the
+    mean of m.
 
     Half of ``alpha`` goes to all dialogs together, half to the critical ones in equal shares (Bonferroni); all of it to
     the first where no dialog is critical. With ``fixed``, exact tests for one look take the place of bets where there
@@ -169,8 +171,7 @@ def decide(paired: Paired, rules: Rules, fixed: bool = False) -> Result:
     threshold = -math.log(alpha)
     find = find_at_one_look if fixed else find_at_any_look
     found = find(clusters, rules.margin, rules.tolerance, rules.alpha)
-    # Decided or not is 0 or 1 of a run, as passed or not is.
-    doubt = {Endpoint.RUNS: clustered(paired.undecided, paired.undecided_clusters)}
+    doubt = {Endpoint.RUNS: clustered(losses_in_doubt(paired.met, rules.costs), paired.met_clusters)}
     undecided = find(doubt, rules.margin, rules.tolerance, rules.alpha).of[Endpoint.RUNS]
     log_pass = min(found.log_pass, undecided.log_pass)
     critical, short = _critical(paired, values, rules, fixed)

@@ -57,15 +57,16 @@ class Paired:
     """All pairs, in the order in which their second run came, and what found no partner: how many runs, by why and by
     dialog.
 
-    ``undecided`` is of each two runs that met, decided or not, whether the candidate's is undecided less whether the
-    baseline's is: -1, 0 or 1.
+    ``met`` are all runs that met, decided or not, the baseline's first; ``undecided`` is of each two whether the
+    candidate's is undecided less whether the baseline's is: -1, 0 or 1.
     """
 
     pairs: Sequence[Pair]
     clusters: Floats = field(repr=False)
     """The number of each pair's cluster: pairs that share a conversation, on either side, are in one."""
+    met: Sequence[tuple[Play, Play]] = field(repr=False)
     undecided: Floats = field(repr=False)
-    undecided_clusters: Floats = field(repr=False)
+    met_clusters: Floats = field(repr=False)
     baseline_alone: Mapping[Alone, Mapping[str, int]]
     candidate_alone: Mapping[Alone, Mapping[str, int]]
     dialogs: frozenset[str]
@@ -81,6 +82,7 @@ def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
     plays.sort(key=itemgetter(0))
     pairs: list[Pair] = []
     clusters: list[int] = []
+    together: list[tuple[Play, Play]] = []
     undecided: list[int] = []
     every: list[int] = []
     for _, side, play in plays:
@@ -88,6 +90,7 @@ def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
         if met is None:
             continue
         before, now = (met.other, play) if side else (play, met.other)
+        together.append((before, now))
         undecided.append(isinstance(now, Undecided) - isinstance(before, Undecided))
         every.append(met.cluster)
         if isinstance(before, Played) and isinstance(now, Played):
@@ -96,6 +99,7 @@ def pair(baseline: Iterable[Play], candidate: Iterable[Play]) -> Paired:
     return Paired(
         pairs,
         np.array(clusters, dtype=np.float64),
+        together,
         np.array(undecided, dtype=np.float64),
         np.array(every, dtype=np.float64),
         meetings.alone(0),

@@ -179,7 +179,7 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
     yield "pairs", f"{result.pairs}, {result.independent} independent, over which losses are means"
     for endpoint, found in result.found.items():
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
-    yield "rise of undecided runs", _interval(result.undecided.difference)
+    yield "loss if undecided runs are lost", _interval(result.undecided.difference)
     yield from rows(result)
     yield from _evidence(result)
     for share in result.submetrics:
@@ -211,14 +211,14 @@ def _evidence(result: Result) -> Iterator[tuple[str, str]]:
             f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}); alone {each}",
         )
         each = _each(result, lambda one: f"{math.exp(-one.log_pass):.2g}")
-        each += f" and {math.exp(-result.undecided.log_pass):.2g} by undecided runs"
+        each += f" and {math.exp(-result.undecided.log_pass):.2g} by runs if undecided ones are lost"
         yield "p, pass", f"{math.exp(-result.log_pass):.2g} (needs {needed:.2g}): the greatest of {each}"
     else:
         needed = math.exp(result.log_threshold)
         each = _each(result, lambda one: _odds(one.log_regression))
         yield "evidence of a regression", f"{_odds(result.log_regression)} (needs {needed:.3g}): the mean of {each}"
         each = _each(result, lambda one: _odds(one.log_pass))
-        each += f" and {_odds(result.undecided.log_pass)} by undecided runs"
+        each += f" and {_odds(result.undecided.log_pass)} by runs if undecided ones are lost"
         yield "evidence of a pass", f"{_odds(result.log_pass)} (needs {needed:.3g}): the least of {each}"
 
 

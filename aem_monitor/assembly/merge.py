@@ -59,7 +59,7 @@ def _is_fragment(exchange: ExchangeReading) -> bool:
 
 
 def _belongs(known: ExchangeReading, exchange: ExchangeReading) -> bool:
-    return is_twin(known, exchange) or _is_continuation(known, exchange)
+    return is_twin(known, exchange) or _is_continuation(known, exchange) or _answers_as_well(known, exchange)
 
 
 def _is_continuation(known: ExchangeReading, exchange: ExchangeReading) -> bool:
@@ -68,12 +68,20 @@ def _is_continuation(known: ExchangeReading, exchange: ExchangeReading) -> bool:
     return known.agentless and exchange.agentless and bool(exchange.answers & known.call_ids)
 
 
+def _answers_as_well(known: ExchangeReading, exchange: ExchangeReading) -> bool:
+    """The next agent that works on one message of a driver: it sent one, so that there is one exchange, however many
+    agents its trace runs one after the other (a router, then who answers)."""
+    one_message = known.asked is not None and (known.asked, known.trace_id) == (exchange.asked, exchange.trace_id)
+    return one_message and known.end_ns <= exchange.start_ns
+
+
 def _continued(known: ExchangeReading, later: ExchangeReading) -> ExchangeReading:
     return replace(
         known,
         calls=merge_calls(known.calls, later.calls, later=True),
         response=later.response,
         end_ns=max(known.end_ns, later.end_ns),
+        root_seen=known.root_seen and later.root_seen,
         missing_parents=known.missing_parents or later.missing_parents,
         ended=known.ended or later.ended,
     )

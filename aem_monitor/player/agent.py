@@ -40,7 +40,12 @@ class ChatCompletions:
         said = values.messages if self.history else []
         more = filled(self.body, values)
         assert isinstance(more, Mapping)
-        return {"model": self.model, **more, "messages": [*said, {"role": "user", "content": values.message}]}
+        return {
+            "model": self.model,
+            "stream": False,
+            **more,
+            "messages": [*said, {"role": "user", "content": values.message}],
+        }
 
     def reply(self, answer: JSON) -> str:
         """The text of the first choice, or its refusal."""

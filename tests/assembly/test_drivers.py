@@ -78,3 +78,14 @@ def test_a_plain_span_that_names_no_dialog_says_nothing_of_the_user() -> None:
     plain = span("9", attributes={"gen_ai.input.messages": '[{"role": "user", "content": "Something else"}]'})
     (found,) = assembled([plain, chat("1", "9", input=[text("user", "Hi")], output=[text("assistant", "Hello")])])
     assert found.exchanges[0].user.text == "Hi"
+
+
+def test_agents_that_work_on_one_message_one_after_the_other_are_one_exchange() -> None:
+    router = agent("1", DRIVER.span_id, agent_name="router", user="Which team?", reply="billing", start=1, end=2)
+    billing = agent(
+        "2", DRIVER.span_id, agent_name="billing", user=f"Team: billing. {SAID}", reply="Done.", start=3, end=9
+    )
+    (exchange,) = driven(router, billing, tool("3", "2", "pay", start=4, end=5)).exchanges
+    assert (exchange.user.text, [call.name for call in exchange.calls]) == (SAID, ["pay"])
+    assert exchange.response is not None
+    assert (exchange.response.text, exchange.complete) == ("Done.", True)

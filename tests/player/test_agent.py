@@ -21,9 +21,9 @@ def sent(dialect: Dialect) -> Any:
 def test_chat_completions_repeat_what_was_said_unless_the_agent_keeps_it() -> None:
     now = {"role": "user", "content": "And now?"}
     before = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
-    assert sent(CHAT) == {"model": "shop", "messages": [*before, now]}
+    assert sent(CHAT) == {"model": "shop", "stream": False, "messages": [*before, now]}
     kept = ChatCompletions("shop", history=False, body={"user": "{{ conversation_id }}", "seed": 2**70})
-    assert sent(kept) == {"model": "shop", "user": "c-1", "seed": 2**70, "messages": [now]}
+    assert sent(kept) == {"model": "shop", "stream": False, "user": "c-1", "seed": 2**70, "messages": [now]}
 
 
 def test_json_over_http_is_what_the_file_says() -> None:

@@ -28,6 +28,7 @@ from aem_monitor.player.player import Player
 from aem_monitor.player.record import Ended, Record
 from aem_monitor.player.report import COLUMNS, VERDICT_COLUMNS, result_object, rows, verdict_rows
 from aem_monitor.player.script import Script, scripts_of
+from aem_monitor.player.span import tracer
 from aem_monitor.player.verdicts import Verdicts
 
 _log: Final = logging.getLogger(__name__)
@@ -138,6 +139,7 @@ def _changes(arguments: Namespace) -> dict[Sequence[str], Any]:
 
 def _check_monitor(plan: Plan) -> None:
     """Before the agent does anything: what nobody sees need not be played."""
+    tracer()
     try:
         Exporter(plan.otlp).check()
     except ExchangeError as error:

@@ -3,103 +3,102 @@
 The span says which dialog is played in which conversation, and what the user said. It names no operation, model, agent
 or tool, so that no convention takes it for a turn: what is judged are the agent's own spans below it, and the reply is
 not on it.
-Sources: W3C Trace Context, W3C Baggage, OpenTelemetry protocol (``trace.proto``).
+Sources: W3C Trace Context, W3C Baggage.
 """
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.common.v1.common_pb2 import AnyValue, InstrumentationScope, KeyValue
-from opentelemetry.proto.resource.v1.resource_pb2 import Resource
-from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, Tracer, TracerProvider
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.trace import SpanKind, Status, StatusCode, format_trace_id, set_span_in_context
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from aem_monitor import __version__
+from aem_monitor.errors import UsageError
 from aem_monitor.player.faults import Outcome
 from aem_monitor.strictjson import strict_json
 
 SERVICE: Final = "aem-monitor-canary"
 _SCOPE: Final = "aem_monitor.player"
-_SAMPLED: Final = 1
-"""Trace flags. Whatever is said of sampling elsewhere: a play that nobody sees would be worth nothing."""
+_UNLIMITED: Final = SpanLimits(
+    max_attributes=SpanLimits.UNSET,
+    max_span_attributes=SpanLimits.UNSET,
+    max_attribute_length=SpanLimits.UNSET,
+    max_span_attribute_length=SpanLimits.UNSET,
+)
+"""Whatever the environment says: part of what the user said is not what the user said."""
 
 
-@dataclass(frozen=True, slots=True)
+@cache
+def tracer() -> Tracer:
+    """Of the player alone, and sampled always: a play that nobody sees would be worth nothing.
+
+    Raises:
+        UsageError: the environment has switched the SDK off.
+    """
+    provider = TracerProvider(
+        sampler=ALWAYS_ON,
+        resource=Resource({"service.name": SERVICE, "service.version": __version__}),
+        shutdown_on_exit=False,
+        span_limits=_UNLIMITED,
+    )
+    made = provider.get_tracer(_SCOPE, __version__)
+    if not isinstance(made, Tracer):
+        raise UsageError("OTEL_SDK_DISABLED is set: nobody would know what is played without spans; unset it")
+    return made
+
+
 class PlaySpan:
     """One exchange as a span. The conversation's id is the run's as well: one play is one conversation."""
 
-    dialog: str
-    conversation_id: str
-    message: str
-    trace_id: str = field(default_factory=lambda: secrets.token_hex(16))
-    span_id: str = field(default_factory=lambda: secrets.token_hex(8))
-
-    @property
-    def names(self) -> Mapping[str, str]:
-        """What recognition reads. The release is not among it: it is the agent's to say."""
-        return {
-            "aem.dialog.id": self.dialog,
-            "aem.run.id": self.conversation_id,
-            "gen_ai.conversation.id": self.conversation_id,
+    def __init__(self, dialog: str, conversation_id: str, message: str) -> None:
+        """Begin the span. Raises ``UsageError`` where there can be none."""
+        self._names: Final[Mapping[str, str]] = {
+            "aem.dialog.id": dialog,
+            "aem.run.id": conversation_id,
+            "gen_ai.conversation.id": conversation_id,
         }
-
-    @property
-    def _said(self) -> str:
-        parts = [{"type": "text", "content": self.message}]
-        return strict_json([{"role": "user", "parts": parts}])
+        said = [{"role": "user", "parts": [{"type": "text", "content": message}]}]
+        span = tracer().start_span(
+            "canary exchange",
+            Context(),
+            SpanKind.CLIENT,
+            {**self._names, "gen_ai.input.messages": strict_json(said), "http.request.method": "POST"},
+        )
+        assert isinstance(span, ReadableSpan)
+        self._span: Final = span
+        self.trace_id: Final = format_trace_id(span.get_span_context().trace_id)
 
     def headers(self) -> dict[str, str]:
-        """``traceparent`` and ``baggage`` of the request."""
-        return {
-            "traceparent": f"00-{self.trace_id}-{self.span_id}-{_SAMPLED:02x}",
-            "baggage": ",".join(f"{name}={quote(value, safe='')}" for name, value in self.names.items()),
-        }
+        """``traceparent`` and ``baggage`` of the request. The release is on neither: it is the agent's to say."""
+        carrier: dict[str, str] = {}
+        TraceContextTextMapPropagator().inject(carrier, set_span_in_context(self._span, Context()))
+        # The SDK's propagator writes a space as a plus, which only Python reads back.
+        baggage = ",".join(f"{name}={quote(value, safe='')}" for name, value in self._names.items())
+        return {**carrier, "baggage": baggage}
 
     def export(
-        self, url: str, start_ns: int, end_ns: int, outcome: Outcome, status: int | None, *, last: bool
+        self, url: str, seconds: float, outcome: Outcome, status: int | None, *, last: bool
     ) -> ExportTraceServiceRequest:
-        """The export request of the span when it has ended. ``last``: nothing more comes of this conversation, so that
-        the monitor need not wait for it."""
+        """End the span, so many seconds after its beginning; its export request. ``last``: nothing more comes of this
+        conversation, so that the monitor need not wait for it."""
         parts = urlsplit(url)
-        attributes: dict[str, str | int | bool] = {
-            **self.names,
-            "gen_ai.input.messages": self._said,
-            "http.request.method": "POST",
-            "server.address": parts.hostname or "",
-        }
+        self._span.set_attribute("server.address", parts.hostname or "")
         if parts.port is not None:
-            attributes["server.port"] = parts.port
+            self._span.set_attribute("server.port", parts.port)
         if status is not None:
-            attributes["http.response.status_code"] = status
+            self._span.set_attribute("http.response.status_code", status)
         if last:
-            attributes["aem.run.end"] = True
-        failed = outcome is not Outcome.ANSWERED
-        if failed:
-            attributes["error.type"] = outcome.value
-        span = Span(
-            trace_id=bytes.fromhex(self.trace_id),
-            span_id=bytes.fromhex(self.span_id),
-            flags=_SAMPLED,
-            name="canary exchange",
-            kind=Span.SPAN_KIND_CLIENT,
-            start_time_unix_nano=start_ns,
-            end_time_unix_nano=end_ns,
-            attributes=_key_values(attributes),
-            status=Status(code=Status.STATUS_CODE_ERROR) if failed else None,
-        )
-        scoped = ScopeSpans(scope=InstrumentationScope(name=_SCOPE, version=__version__), spans=[span])
-        resource = Resource(attributes=_key_values({"service.name": SERVICE, "service.version": __version__}))
-        return ExportTraceServiceRequest(resource_spans=[ResourceSpans(resource=resource, scope_spans=[scoped])])
-
-
-def _key_values(attributes: Mapping[str, str | int | bool]) -> list[KeyValue]:
-    return [KeyValue(key=key, value=_any_value(value)) for key, value in attributes.items()]
-
-
-def _any_value(value: str | int | bool) -> AnyValue:
-    if isinstance(value, bool):
-        return AnyValue(bool_value=value)
-    return AnyValue(int_value=value) if isinstance(value, int) else AnyValue(string_value=value)
+            self._span.set_attribute("aem.run.end", True)
+        if outcome is not Outcome.ANSWERED:
+            self._span.set_attribute("error.type", outcome.value)
+            self._span.set_status(Status(StatusCode.ERROR))
+        self._span.end((self._span.start_time or 0) + round(seconds * 1e9))
+        return encode_spans([self._span])

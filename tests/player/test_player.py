@@ -77,14 +77,15 @@ def test_each_message_is_said_in_a_trace_of_its_own_that_names_the_dialog(
     told = spans(monitor)
     assert len({span.trace_id for span in told}) == 3
     for request, span in zip(agent.requests, told, strict=True):
-        assert request.headers["traceparent"] == f"00-{span.trace_id.hex()}-{span.span_id.hex()}-01"
+        assert request.headers["traceparent"][:-2] == f"00-{span.trace_id.hex()}-{span.span_id.hex()}-"
+        assert int(request.headers["traceparent"][-2:], 16) & 1, "sampled"
         named = attributes(span)
         assert request.headers["baggage"].split(",") == [
             f"aem.dialog.id={named['aem.dialog.id']}",
             f"aem.run.id={named['aem.run.id']}",
             f"gen_ai.conversation.id={named['gen_ai.conversation.id']}",
         ]
-        assert (span.kind, span.flags, "aem.run.end" in named) == (span.SPAN_KIND_CLIENT, 1, False)
+        assert (span.kind, "aem.run.end" in named) == (span.SPAN_KIND_CLIENT, False)
     conversations = [attributes(span)["gen_ai.conversation.id"] for span in told]
     assert conversations == [record.plays[0].conversation_id, *[record.plays[1].conversation_id] * 2]
     assert [one.trace_id for one in record.plays[1].exchanges] == [span.trace_id.hex() for span in told[1:]]

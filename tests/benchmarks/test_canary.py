@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from aem_monitor.canary.gate import State
-from tests.benchmarks.canary import MOST, first, rollouts, swap
+from aem_monitor.canary.gate import Rules, State, decide
+from aem_monitor.canary.pairs import Played, pair
+from tests.benchmarks.canary import MOST, by_chance, first, rollouts, swap
 from tests.benchmarks.canarycost import cost
 from tests.benchmarks.powerplot import plot
 from tests.benchmarks.releases import BROKEN, GOOD_AIRLINE, GOOD_RETAIL, Tasks, two
@@ -49,6 +50,22 @@ def test_a_swap_at_an_equal_mean_passes_with_its_changes_named() -> None:
     assert result.gained
     assert result.lost
     assert {one.worse for one in result.changes} == {True, False}
+
+
+def test_the_gate_decides_when_a_rollout_is_said_to_be_decided() -> None:
+    """The rollouts weigh drawn numbers; the gate comes to the same from runs, at the same conversation."""
+    when = int(rollouts(RETAIL, BROKEN_RETAIL, 1, seed=3)["worse"][0])
+    generator = np.random.default_rng(3)
+    tasks = by_chance(generator, len(RETAIL.passes), MOST)
+    sides = [
+        [
+            Played(f"task {task}", f"{number}", not one, side.shares[one])
+            for number, (task, one) in enumerate(zip(tasks, side.draw(generator, tasks), strict=True))
+        ]
+        for side in (RETAIL, BROKEN_RETAIL)
+    ]
+    states = [decide(pair(sides[0][:count], sides[1][:count]), Rules()).state for count in (when - 1, when)]
+    assert states == [State.NOT_ENOUGH_EVIDENCE, State.REGRESSION]
 
 
 def test_the_page_has_the_numbers_of_the_last_run() -> None:

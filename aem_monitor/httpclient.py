@@ -70,6 +70,22 @@ def tls_context(cafile: Path | None, key: str) -> ssl.SSLContext:
         raise ConfigError(f"{key}: {cafile} cannot be used: {error}") from error
 
 
+def show_certificate(context: ssl.SSLContext, certfile: Path, keyfile: Path | None, key: str) -> None:
+    """Have ``context`` show a certificate to servers that ask for one; ``keyfile`` None: its key is in the same file.
+
+    Raises ``ConfigError`` that names ``key``.
+    """
+
+    def locked() -> str:
+        # Without this the terminal would be asked.
+        raise ConfigError(f"{key}: the key of {certfile} is locked by a password; give it without")
+
+    try:
+        context.load_cert_chain(certfile, keyfile, locked)
+    except (OSError, ssl.SSLError) as error:
+        raise ConfigError(f"{key}: {certfile} and its key cannot be used: {error}") from error
+
+
 def one_line(text: str) -> str:
     """What another process said, fit for a log line."""
     return "".join(letter if letter.isprintable() else " " for letter in text)

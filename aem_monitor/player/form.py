@@ -44,6 +44,17 @@ class _Called(Section):
         None, description="PEM file of the authorities that sign the server; default: the system's."
     )
 
+    certfile: FileName | None = Field(
+        None, description="PEM file of a certificate to show to the server, with its key unless `keyfile` has it."
+    )
+    keyfile: FileName | None = Field(None, description="PEM file of the key of `certfile`, without a password.")
+
+    @model_validator(mode="after")
+    def _key_has_a_certificate(self) -> Self:
+        if self.keyfile is not None and self.certfile is None:
+            raise KeyFaultError("keyfile", "is of no use without certfile; give both")
+        return self
+
     @model_validator(mode="after")
     def _headers_can_be_sent(self) -> Self:
         if self.authorization_file is not None and self.authorization_env is not None:
@@ -179,7 +190,7 @@ class ResetForm(_Called):
         if self.url is not None:
             check_url(self.url, "url")
         if self.command is not None:
-            for key in ("headers", "authorization_file", "authorization_env", "cafile"):
+            for key in ("headers", "authorization_file", "authorization_env", "cafile", "certfile"):
                 if getattr(self, key):
                     raise KeyFaultError(key, "is of no use to a command; leave it out")
         wrong = fault_of(self.command, NAMES)

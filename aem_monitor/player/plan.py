@@ -1,5 +1,6 @@
 """Everything that a run of the player needs to know, read and checked before the first play."""
 
+import ssl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from aem_monitor.config.secrets import read_secret
 from aem_monitor.config.sinks import HEADER_VALUE
 from aem_monitor.document import Document
 from aem_monitor.errors import ConfigError, DocumentError
-from aem_monitor.httpclient import tls_context
+from aem_monitor.httpclient import show_certificate, tls_context
 from aem_monitor.player.agent import ChatCompletions, Dialect, JsonOverHttp, pointer
 from aem_monitor.player.client import Client
 from aem_monitor.player.form import AgentForm, OtlpForm, PlayForm, ResetForm, RunForm
@@ -111,9 +112,16 @@ def _endpoint(
         if form.authorization_env not in environ:
             raise ConfigError(f"{place}: the environment variable {form.authorization_env} is not set")
         headers["Authorization"] = _secret(environ[form.authorization_env], place)
-    cafile = None if form.cafile is None else folder / form.cafile
-    tls = tls_context(cafile, f"{key}.cafile") if url.startswith("https:") else None
+    tls = _tls(form, key, folder) if url.startswith("https:") else None
     return Endpoint(url, Client(form.timeout, tls), headers)
+
+
+def _tls(form: AgentForm | OtlpForm | ResetForm, key: str, folder: Path) -> ssl.SSLContext:
+    context = tls_context(None if form.cafile is None else folder / form.cafile, f"{key}.cafile")
+    if form.certfile is not None:
+        keyfile = None if form.keyfile is None else folder / form.keyfile
+        show_certificate(context, folder / form.certfile, keyfile, f"{key}.certfile")
+    return context
 
 
 def _secret(text: str, key: str) -> str:

@@ -5,9 +5,12 @@ import ssl
 import struct
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from aem_monitor.errors import ConfigError
+from aem_monitor.httpclient import show_certificate, tls_context
 from aem_monitor.player import client as module
 from aem_monitor.player.client import Client
 from aem_monitor.player.faults import ExchangeError, Outcome
@@ -139,3 +142,48 @@ def test_a_server_that_speaks_no_tls_is_no_secure_connection(receiving: Receivin
     assert error.outcome is Outcome.TLS
     assert "check the certificate and cafile" in str(error)
     assert receiving.requests == []
+
+
+TLS = Path(__file__).parent / "tls"
+
+
+@pytest.fixture
+def secure(receiving: Receiving) -> Receiving:
+    """The same over TLS, with a certificate that only its own file vouches for."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(TLS / "server.pem", TLS / "server.key")
+    server = receiving._server
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    receiving.url = receiving.url.replace("http://127.0.0.1", "https://localhost")
+    return receiving
+
+
+def test_an_authority_of_ones_own_is_trusted(secure: Receiving) -> None:
+    client = Client(10.0, tls_context(TLS / "server.pem", "agent.cafile"))
+    assert client.post(secure.url, b"{}", {}).body == b"{}"
+
+
+def test_a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sent(secure: Receiving) -> None:
+    error = failure(secure.url, Client(10.0, tls_context(None, "agent.cafile")))
+    assert error.outcome is Outcome.TLS
+    assert "certificate verify failed" in str(error)
+    assert secure.requests == []
+
+
+def test_a_server_that_asks_for_a_certificate_is_shown_one(secure: Receiving, receiving: Receiving) -> None:
+    context = secure._server.socket.context  # type: ignore[attr-defined]
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(TLS / "server.pem")
+    known = tls_context(TLS / "server.pem", "agent.cafile")
+    assert failure(secure.url, Client(10.0, known)).outcome in (Outcome.TLS, Outcome.UNREACHABLE)
+    assert secure.requests == []
+    show_certificate(known, TLS / "server.pem", TLS / "server.key", "agent.certfile")
+    assert Client(10.0, known).post(secure.url, b"{}", {}).body == b"{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("locked.key", "is locked by a password; give it without"), ("README.md", "cannot be used")]
+)
+def test_a_key_that_cannot_be_used_is_said(name: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        show_certificate(ssl.create_default_context(), TLS / "server.pem", TLS / name, "agent.certfile")

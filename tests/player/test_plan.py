@@ -121,6 +121,8 @@ def agent(more: str, url: str = "http://a/") -> str:
         (agent("  openai: {}\n  authorization_file: none"), "agent.authorization_file: "),
         (agent("  openai: {}\n  authorization_env: NONE"), "agent.authorization_env: the environment variable NONE is"),
         (agent("  openai: {}\n  cafile: none", "https://a/"), "agent.cafile: "),
+        (agent("  openai: {}\n  certfile: none", "https://a/"), "agent.certfile: "),
+        (agent("  openai: {}\n  keyfile: none", "https://a/"), ":5: agent.keyfile: is of no use without certfile"),
         (agent("  openai: {}\n  timeout: 5"), ":5: agent.timeout: a duration is written with its unit"),
         (MINIMAL + "otlp: {endpoint: 'http://a:4318/v1/logs'}", ":5: otlp.endpoint: is not for spans"),
         (MINIMAL + "otlp: {headers: {A: '{{ dialog }}'}}", ":5: otlp.headers.A: {{ dialog }} stands for nothing here"),

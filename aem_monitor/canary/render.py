@@ -205,14 +205,14 @@ def _evidence(result: Result) -> Iterator[tuple[str, str]]:
     """What was weighed against what is needed, and how the endpoints add to it."""
     if result.one_look:
         needed = math.exp(-result.log_threshold)
-        each = _each(result, lambda one: f"{math.exp(-one.log_regression):.2g}")
+        each = _each(result, lambda one: _p(one.log_regression))
         yield (
             "p, regression",
-            f"{math.exp(-result.log_regression):.2g} (needs {needed:.2g}); alone {each}",
+            f"{_p(result.log_regression)} (needs {needed:.2g}); alone {each}",
         )
-        each = _each(result, lambda one: f"{math.exp(-one.log_pass):.2g}")
-        each += f" and {math.exp(-result.undecided.log_pass):.2g} by runs if undecided ones are lost"
-        yield "p, pass", f"{math.exp(-result.log_pass):.2g} (needs {needed:.2g}): the greatest of {each}"
+        each = _each(result, lambda one: _p(one.log_pass))
+        each += f" and {_p(result.undecided.log_pass)} by runs if undecided ones are lost"
+        yield "p, pass", f"{_p(result.log_pass)} (needs {needed:.2g}): the greatest of {each}"
     else:
         needed = math.exp(result.log_threshold)
         each = _each(result, lambda one: _odds(one.log_regression))
@@ -256,6 +256,11 @@ def _range(release: Mapping[str, float], name: str) -> str:
 def points(share: float | None) -> str:
     """A share in points, with its sign."""
     return "-" if share is None else f"{100 * share:+.1f}"
+
+
+def _p(log: float) -> str:
+    """Evidence below 1 is no evidence."""
+    return f"{math.exp(-max(0.0, log)):.2g}"
 
 
 def _odds(log: float) -> str:

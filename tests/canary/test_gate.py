@@ -11,7 +11,8 @@ from aem_monitor.canary.endpoints import Difference, Endpoint
 from aem_monitor.canary.fixed import exact_p_of_either
 from aem_monitor.canary.gate import More, Result, Rules, State, decide
 from aem_monitor.canary.pairs import Part, Played, pair
-from aem_monitor.canary.render import sentence
+from aem_monitor.canary.played import Release
+from aem_monitor.canary.render import facts, sentence
 from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import SubMetric
 
@@ -226,6 +227,13 @@ def test_after_one_look_no_more_runs_are_asked_for() -> None:
     result = one_look(runs("." * 9), runs("xx" + "." * 7))
     assert (result.state, result.more) == (State.NOT_ENOUGH_EVIDENCE, None)
     assert sentence(result) == "not enough evidence: it was the one look that there is"
+
+
+def test_one_look_tells_ps_up_to_one_however_much_there_is_against_a_pass() -> None:
+    baseline, candidate = runs("." * 3000), runs("x" * 3000)
+    result = one_look(baseline, candidate)
+    told = dict(facts(("1", "2"), (Release(list(baseline)), Release(list(candidate))), result))
+    assert told["p, pass"].startswith("1 (needs 0.02)")
 
 
 def test_one_look_never_says_that_something_cannot_be() -> None:

@@ -1,7 +1,6 @@
 """Real agents of two frameworks, played against: their own telemetry comes back over OTLP and is judged."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,21 +11,28 @@ import pytest
 from aem_monitor.cli.main import main
 from tests.daemon.running import Running
 from tests.player.frameworks.model import ModelServer
+from tests.services.agents import agents_python
+from tests.services.cache import ServiceUnavailableError
 
-PYTHON = os.environ.get("AEM_TEST_AGENTS_PYTHON")
 PROJECT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.skipif(
-    PYTHON is None, reason="no AEM_TEST_AGENTS_PYTHON: see tests/player/frameworks/README.md"
-)
+pytestmark = pytest.mark.service
+
+
+@pytest.fixture(scope="module")
+def python() -> str:
+    """The interpreter that has the frameworks."""
+    try:
+        return str(agents_python())
+    except ServiceUnavailableError as error:
+        pytest.skip(str(error))
 
 
 @contextmanager
-def agent(framework: str, model: str, release: str, otlp: str) -> Iterator[str]:
+def agent(python: str, framework: str, model: str, release: str, otlp: str) -> Iterator[str]:
     """The agent's URL while it runs."""
-    assert PYTHON is not None
     server = ModelServer()
-    words = [PYTHON, "-m", f"tests.player.frameworks.{framework}", server.url, model, otlp, release]
+    words = [python, "-m", f"tests.player.frameworks.{framework}", server.url, model, otlp, release]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -39,7 +45,7 @@ def agent(framework: str, model: str, release: str, otlp: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("framework", ["openai_agents", "strands_agent"])
 def test_a_release_that_asks_for_profit_breaks_at_the_second_turn(
-    framework: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    python: str, framework: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     daemon = Running(tmp_path)
     daemon.start()
@@ -47,7 +53,7 @@ def test_a_release_that_asks_for_profit_breaks_at_the_second_turn(
     found = {}
     try:
         for release, model in (("1.0", "good"), ("1.1", "bad")):
-            with agent(framework, model, release, otlp) as url:
+            with agent(python, framework, model, release, otlp) as url:
                 file = tmp_path / "canary-run.yaml"
                 file.write_text(
                     f"dialogs: [golden]\nagent: {{url: '{url}', openai: {{}}}}\notlp: {{endpoint: '{otlp}'}}\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Install what the service tests need: Java and Maven for Apache Kafka, Prometheus, Alertmanager, PostgreSQL,
-systemd, and fetch their files.
+systemd, and fetch their files; and frameworks of agents from PyPI.
 
 Run from the project's root: ``python -m tests.services.install``. As root it installs Debian packages that are
 missing; otherwise it says which. Exit code 0 when everything is there, 1 when something is missing.
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+from tests.services.agents import agents_python
 from tests.services.alertmanager import amtool
 from tests.services.cache import ServiceUnavailableError
 from tests.services.kafka import BOOTSTRAP_VARIABLE, kafka_libraries
@@ -55,7 +56,7 @@ def main() -> int:
     if missing:
         print(f"missing: run as root: apt-get install {' '.join(missing)}", file=sys.stderr)
     failures = 0
-    services = [prometheus_binary, promtool, amtool]
+    services = [prometheus_binary, promtool, amtool, agents_python]
     if not os.environ.get(BOOTSTRAP_VARIABLE):
         services.append(kafka_libraries)
     if not os.environ.get(SERVER_VARIABLE):

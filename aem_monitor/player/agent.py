@@ -1,5 +1,6 @@
 """How agents are spoken to: what a message is sent as, and where the reply stands in the answer."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -102,8 +103,8 @@ def reply_of(dialect: Dialect, answer: Answer) -> str:
         message = "the answer is a stream of events; have the agent answer at once (no streaming)"
         raise ExchangeError(Outcome.UNREADABLE, message, answer.status)
     try:
-        value = orjson.loads(answer.body)
-    except orjson.JSONDecodeError as error:
+        value = _json(answer.body)
+    except (ValueError, RecursionError) as error:
         begins = one_line(answer.body[:60].decode("utf-8", "replace"))
         message = f"the answer ({answer.content_type}) is no JSON: it begins with {begins!r}"
         raise ExchangeError(Outcome.UNREADABLE, message, answer.status) from error
@@ -126,6 +127,14 @@ def pointer(text: str) -> tuple[str, ...]:
 def pointer_text(steps: tuple[str, ...]) -> str:
     """How a pointer is written."""
     return "".join(f"/{step.replace('~', '~0').replace('/', '~1')}" for step in steps)
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        # Models write halves of characters, and some servers a byte order mark; the standard library takes both.
+        return json.loads(body.decode("utf-8-sig"))
 
 
 _NOWHERE: Final[Any] = object()

@@ -26,6 +26,11 @@ def test_chat_completions_repeat_what_was_said_unless_the_agent_keeps_it() -> No
     assert sent(kept) == {"model": "shop", "stream": False, "user": "c-1", "seed": 2**70, "messages": [now]}
 
 
+def test_half_a_character_of_a_reply_is_sent_on() -> None:
+    said = Values("c-1", "refund", "And now?", (Message("assistant", "half \ud83d"),))
+    assert json.loads(body_of(CHAT, said))["messages"][0]["content"] == "half \ud83d"
+
+
 def test_json_over_http_is_what_the_file_says() -> None:
     dialect = JsonOverHttp({"text": "{{ message }}", "session": {"id": "{{ conversation_id }}"}}, ("reply",))
     assert sent(dialect) == {"text": "And now?", "session": {"id": "c-1"}}
@@ -47,6 +52,8 @@ def answered(value: Any, content_type: str = "application/json") -> Answer:
         (JsonOverHttp({}, ()), "Yes.", "Yes."),
         (JsonOverHttp({}, ("out", "1", "a/b")), {"out": [0, {"a/b": "Yes."}]}, "Yes."),
         (JsonOverHttp({}, ("1",)), {"1": "Yes."}, "Yes."),
+        (JsonOverHttp({}, ("a",)), b'{"a": "half \\ud83d"}', "half \ud83d"),
+        (JsonOverHttp({}, ("a",)), b'\xef\xbb\xbf{"a": "Yes."}', "Yes."),
     ],
 )
 def test_a_reply_is_found(dialect: Dialect, answer: Any, reply: str) -> None:

@@ -1,5 +1,7 @@
 """A driver's span above the agent says which dialog is played and what the user said; it is no turn itself."""
 
+from dataclasses import replace
+
 import pytest
 
 from aem_monitor.ingest.limits import Limits
@@ -13,22 +15,24 @@ from tests.assembly.building import T0, agent, chat, span, text, tool
 from tests.assembly.recordings import REGISTRY, SETTINGS, assembled
 
 SAID = 'Refund "A-1", please.\u2028Thanks \ud83d\ude00'.encode("utf-16", "surrogatepass").decode("utf-16")
-DRIVER = PlaySpan("refund", "play-1", SAID, trace_id="a" * 32, span_id="d" * 16)
+DRIVER = "d" * 16
 
 
 def driven(*below: Span, lost: bool = False, last: bool = False) -> Conversation:
     """The one conversation of the player's own span, as the monitor decodes it, and the spans below it."""
-    request = DRIVER.export("http://agent:8000/chat", T0, T0 + 10**10, Outcome.ANSWERED, 200, last=last)
+    played = PlaySpan("refund", "play-1", SAID)
+    request = played.export("http://agent:8000/chat", 10.0, Outcome.ANSWERED, 200, last=last)
     decoded = decode_traces_proto(
         request.SerializeToString(), Limits(), Prefilter([*REGISTRY.markers, *SETTINGS.markers])
     )
-    (own,) = decoded.spans
+    (sent,) = decoded.spans
+    own = replace(sent, trace_id="a" * 32, span_id=DRIVER, start_ns=T0, end_ns=T0 + 10**10)
     assert REGISTRY.read(own) is None
     (found,) = assembled([*below] if lost else [own, *below])
     return found
 
 
-WORKING = (tool("2", "1", "pay", start=2, end=3), agent("1", DRIVER.span_id, user=SAID, reply="Done.", end=9))
+WORKING = (tool("2", "1", "pay", start=2, end=3), agent("1", DRIVER, user=SAID, reply="Done.", end=9))
 
 
 def test_the_agents_own_spans_are_the_turns_of_the_run_that_the_driver_names() -> None:
@@ -54,13 +58,13 @@ def test_a_lost_span_between_driver_and_agent_changes_nothing() -> None:
     below = [agent("1", "gone", user=SAID, reply="Done.", start=-1, end=9), tool("2", "1", "pay", start=2, end=3)]
     found = driven(*below)
     assert (found.dialog_ids, found.conversation_id, len(found.exchanges)) == (("refund",), "play-1", 1)
-    server = span("5", DRIVER.span_id, end=9)
+    server = span("5", DRIVER, end=9)
     assert driven(server, agent("1", "5", user=SAID, reply="Done.", end=9)).dialog_ids == ("refund",)
 
 
 @pytest.mark.parametrize("shown", [None, f"Today is Monday. The customer says: {SAID} Answer politely."])
 def test_the_user_said_what_the_driver_says_whatever_the_model_was_shown(shown: str | None) -> None:
-    (exchange,) = driven(agent("1", DRIVER.span_id, user=shown, reply="Done.")).exchanges
+    (exchange,) = driven(agent("1", DRIVER, user=shown, reply="Done.")).exchanges
     assert exchange.user.text == SAID
 
 
@@ -81,10 +85,8 @@ def test_a_plain_span_that_names_no_dialog_says_nothing_of_the_user() -> None:
 
 
 def test_agents_that_work_on_one_message_one_after_the_other_are_one_exchange() -> None:
-    router = agent("1", DRIVER.span_id, agent_name="router", user="Which team?", reply="billing", start=1, end=2)
-    billing = agent(
-        "2", DRIVER.span_id, agent_name="billing", user=f"Team: billing. {SAID}", reply="Done.", start=3, end=9
-    )
+    router = agent("1", DRIVER, agent_name="router", user="Which team?", reply="billing", start=1, end=2)
+    billing = agent("2", DRIVER, agent_name="billing", user=f"Team: billing. {SAID}", reply="Done.", start=3, end=9)
     (exchange,) = driven(router, billing, tool("3", "2", "pay", start=4, end=5)).exchanges
     assert (exchange.user.text, [call.name for call in exchange.calls]) == (SAID, ["pay"])
     assert exchange.response is not None

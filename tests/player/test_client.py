@@ -8,6 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from aem_monitor.errors import ConfigError
 from aem_monitor.httpclient import show_certificate, tls_context
@@ -144,22 +151,36 @@ def test_a_server_that_speaks_no_tls_is_no_secure_connection(receiving: Receivin
     assert receiving.requests == []
 
 
-TLS = Path(__file__).parent / "tls"
+AUTHORITY = trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``ca.pem`` signs ``client.pem`` with ``client.key``, which ``locked.key`` is under a password."""
+    folder = tmp_path_factory.mktemp("tls")
+    issued = AUTHORITY.issue_cert("client.test")
+    AUTHORITY.cert_pem.write_to_path(folder / "ca.pem")
+    issued.cert_chain_pems[0].write_to_path(folder / "client.pem")
+    issued.private_key_pem.write_to_path(folder / "client.key")
+    key = load_pem_private_key(issued.private_key_pem.bytes(), password=None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"hunter2"))
+    (folder / "locked.key").write_bytes(locked)
+    return folder
 
 
 @pytest.fixture
 def secure(receiving: Receiving) -> Receiving:
-    """The same over TLS, with a certificate that only its own file vouches for."""
+    """The same over TLS, with a certificate of an authority that the system does not know."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(TLS / "server.pem", TLS / "server.key")
+    AUTHORITY.issue_cert("localhost").configure_cert(context)
     server = receiving._server
     server.socket = context.wrap_socket(server.socket, server_side=True)
     receiving.url = receiving.url.replace("http://127.0.0.1", "https://localhost")
     return receiving
 
 
-def test_an_authority_of_ones_own_is_trusted(secure: Receiving) -> None:
-    client = Client(10.0, tls_context(TLS / "server.pem", "agent.cafile"))
+def test_an_authority_of_ones_own_is_trusted(secure: Receiving, files: Path) -> None:
+    client = Client(10.0, tls_context(files / "ca.pem", "agent.cafile"))
     assert client.post(secure.url, b"{}", {}).body == b"{}"
 
 
@@ -170,20 +191,27 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_before_anything_is_sen
     assert secure.requests == []
 
 
-def test_a_server_that_asks_for_a_certificate_is_shown_one(secure: Receiving, receiving: Receiving) -> None:
+def test_a_certificate_of_another_host_is_refused(secure: Receiving, files: Path) -> None:
+    url = secure.url.replace("localhost", "127.0.0.1")
+    error = failure(url, Client(10.0, tls_context(files / "ca.pem", "agent.cafile")))
+    assert error.outcome is Outcome.TLS
+    assert secure.requests == []
+
+
+def test_a_server_that_asks_for_a_certificate_is_shown_one(secure: Receiving, files: Path) -> None:
     context = secure._server.socket.context  # type: ignore[attr-defined]
     context.verify_mode = ssl.CERT_REQUIRED
-    context.load_verify_locations(TLS / "server.pem")
-    known = tls_context(TLS / "server.pem", "agent.cafile")
+    AUTHORITY.configure_trust(context)
+    known = tls_context(files / "ca.pem", "agent.cafile")
     assert failure(secure.url, Client(10.0, known)).outcome in (Outcome.TLS, Outcome.UNREACHABLE)
     assert secure.requests == []
-    show_certificate(known, TLS / "server.pem", TLS / "server.key", "agent.certfile")
+    show_certificate(known, files / "client.pem", files / "client.key", "agent.certfile")
     assert Client(10.0, known).post(secure.url, b"{}", {}).body == b"{}"
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("locked.key", "is locked by a password; give it without"), ("README.md", "cannot be used")]
+    ("name", "said"), [("locked.key", "is locked by a password; give it without"), ("ca.pem", "cannot be used")]
 )
-def test_a_key_that_cannot_be_used_is_said(name: str, said: str) -> None:
+def test_a_key_that_cannot_be_used_is_said(files: Path, name: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
-        show_certificate(ssl.create_default_context(), TLS / "server.pem", TLS / name, "agent.certfile")
+        show_certificate(ssl.create_default_context(), files / "client.pem", files / name, "agent.certfile")

@@ -181,6 +181,7 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
     yield "loss if undecided runs are lost", _interval(result.undecided.difference)
     yield from rows(result)
+    yield "intervals", "of rates: 95 %, at one look; of losses: 1 - alpha, at all looks"
     yield from _evidence(result)
     for share in result.submetrics:
         if share.baseline is not None and share.candidate is not None:

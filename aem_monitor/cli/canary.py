@@ -137,8 +137,8 @@ def told(found: Comparison, form: str) -> int:
     elif form == "svg":
         write_text(svg(found.names, found.releases, found.result))
     else:
-        facts_of = facts(found.names, found.releases, found.result)
-        print_table(("canary", sentence(found.result)), facts_of, sys.stdout)
+        facts_of = [("state", sentence(found.result)), *facts(found.names, found.releases, found.result)]
+        print_table(("canary", " to ".join(found.names)), facts_of, sys.stdout)
         if found.result.changes:
             print_table(("changes",), [(change(one),) for one in found.result.changes], sys.stdout)
     return EXIT[found.result.state]

@@ -39,12 +39,14 @@ class Player:
     ) -> None:
         self._plan = plan
         self._not_played = not_played
-        self._planned = [(script, repeat) for repeat in range(1, plan.play.repeats + 1) for script in ordered(scripts)]
-        exchanges = sum(len(script.messages) for script, _ in self._planned)
+        repeats = plan.play.repeats
+        self._planned = repeats * len(scripts)
+        exchanges = repeats * sum(len(script.messages) for script in scripts)
         self._may_fail = floor(plan.play.error_budget * exchanges + _ROUNDING)
         self._performer = Performer(plan, Exporter(plan.otlp))
         self._lock = threading.Lock()
-        self._waiting = iter(enumerate(self._planned))
+        rounds = ((script, repeat) for repeat in range(1, repeats + 1) for script in ordered(scripts))
+        self._waiting = enumerate(rounds)
         self._plays: list[PlayRecord] = []
         self._failed = 0
         self._ended: Ended | None = None
@@ -62,20 +64,20 @@ class Player:
         started, self._begun = time.time(), time.monotonic()
         workers = [
             threading.Thread(target=self._work, name=f"player-{number}", daemon=True)
-            for number in range(min(self._plan.play.concurrency, len(self._planned)))
+            for number in range(min(self._plan.play.concurrency, self._planned))
         ]
         for worker in workers:
             worker.start()
         while any(worker.is_alive() for worker in workers) and not hurry():
             for worker in workers:
                 worker.join(_POLL / len(workers))
-            report(len(self._plays), len(self._planned))
+            report(len(self._plays), self._planned)
         with self._lock:
             if self._fault is not None:
                 raise self._fault
             left = any(worker.is_alive() for worker in workers)
             ended = self._ended or (Ended.INTERRUPTED if left else Ended.PLAYED)
-            return Record(list(self._plays), len(self._planned), self._not_played, ended, started, time.time())
+            return Record(list(self._plays), self._planned, self._not_played, ended, started, time.time())
 
     def _work(self) -> None:
         try:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from aem_monitor.canary.meeting import Play
 from aem_monitor.canary.pairs import Part, Played, Undecided
 from aem_monitor.canary.verdictline import check_verdict
+from aem_monitor.errors import UsageError
 from aem_monitor.model.verdict import FailureReason, SubMetric
 
 SUBMETRICS: Final[Mapping[str, SubMetric]] = {
@@ -37,6 +38,8 @@ class Release:
 
     plays: list[Play] = field(default_factory=list)
     agents: set[str] = field(default_factory=set)
+    before: int = 0
+    """How many there are from before the time that was asked for, which are left out."""
 
     @property
     def played(self) -> list[Played]:
@@ -89,13 +92,14 @@ def played(
 
 
 def releases_of_lines(
-    lines: Iterable[tuple[str, Mapping[str, Any]]], agent: str | None, wanted: Sequence[str]
+    lines: Iterable[tuple[str, Mapping[str, Any]]], agent: str | None, wanted: Sequence[str], since: float | None = None
 ) -> dict[str, Release]:
     """Releases from verdict lines (``replay --verdicts`` or the sink of JSON lines), each with its place.
 
     Of the revisions of a run the latest counts, in the place of the first; drafts are left out. Runs come in the order
     in which they became final, as from the store; where lines do not say when, in that of the lines. Else the file of a
-    second replica would change at a later look which runs meet.
+    second replica would change at a later look which runs meet. Those that became final before ``since`` (seconds) are
+    counted only.
 
     Raises:
         UsageError: a line is no verdict, with its place.
@@ -103,6 +107,8 @@ def releases_of_lines(
     latest: dict[object, Mapping[str, Any]] = {}
     for number, (place, line) in enumerate(lines):
         check_verdict(place, line)
+        if since is not None and "final_at" not in line:
+            raise UsageError(f"{place}: the line does not say when its run became final: leave --since out")
         key = line.get("run_id", number)
         if key not in latest or line.get("revision", 0) >= latest[key].get("revision", 0):
             latest[key] = line
@@ -110,6 +116,9 @@ def releases_of_lines(
     for number, line in enumerate(latest.values()):
         release = found.get(line["release"] or "unknown")
         if release is None or line.get("draft") or (agent is not None and line.get("agent") != agent):
+            continue
+        if since is not None and line["final_at"] < since:
+            release.before += 1
             continue
         release.agents.add(line.get("agent", ""))
         key = line.get("conversation_key") or line["conversation_id"] or f"line {number}"

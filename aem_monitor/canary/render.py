@@ -127,6 +127,7 @@ def _release(name: str, release: Release) -> dict[str, Any]:
         "runs": runs,
         "passed": passed,
         "undecided": release.undecided,
+        "before": release.before,
         "rate": passed / runs if runs else 0.0,
         "rate_lower": lower,
         "rate_upper": upper,
@@ -175,7 +176,8 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         said = f"{name}: {one['passed']} of {one['runs']} runs pass ({_range(one, 'rate')})"
         if one["runs"]:
             said += f", {100 * one['turns']:.0f} % of turns are right ({_range(one, 'turns')})"
-        yield role, f"{said}, {release.undecided} undecided"
+        left_out = f", {release.before} from before left out" if release.before else ""
+        yield role, f"{said}, {release.undecided} undecided{left_out}"
     yield "pairs", f"{result.pairs}, {result.independent} independent, over which losses are means"
     for endpoint, found in result.found.items():
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)

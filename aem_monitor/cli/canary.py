@@ -1,6 +1,7 @@
 """``aem-monitor canary check`` and ``watch``: go, stop or wait after a change of the model."""
 
 import sys
+import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,7 @@ from aem_monitor.cli.canaryinput import releases_of_files, releases_of_store, te
 from aem_monitor.cli.canarywatch import StoreLooks, follow
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.cli.progress import status_line
+from aem_monitor.cli.since import since
 from aem_monitor.cli.stopping import StoppedError, exit_code, stopped_by_signals
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
@@ -76,6 +78,11 @@ def _add_question(parser: ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="RELEASE", required=True, help="the release that is known")
     parser.add_argument("--candidate", metavar="RELEASE", required=True, help="the release that is new")
     parser.add_argument("--agent", help="needed where several agents have runs of these releases")
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        help="leave out runs that became final before, of either release: 7d, 12h, 2026-11-30, 2026-11-30T08:00Z",
+    )
     for name, meaning in NUMBERS.items():
         usual = default(name)
         parser.add_argument(f"--{name}", type=float, default=usual, help=f"{meaning} (default: {usual:g})")
@@ -109,9 +116,10 @@ def _check(arguments: Namespace) -> int:
 
 def _watch(arguments: Namespace) -> int:
     names, rules = _question(arguments)
+    start = since(arguments.since, time.time())
     try:
         with stopped_by_signals("aem-monitor: canary: stopped before there was a verdict"):
-            look = StoreLooks(configuration(arguments), arguments.agent, names, rules)
+            look = StoreLooks(configuration(arguments), arguments.agent, names, rules, start)
             with status_line("canary: looking for the first time") as report:
                 found = follow(look, report, arguments.deadline, arguments.every)
     except StoppedError as stopped:
@@ -145,9 +153,10 @@ def told(found: Comparison, form: str) -> int:
 
 
 def _releases(arguments: Namespace, names: tuple[str, str]) -> tuple[Release, Release]:
+    start = since(arguments.since, time.time())
     if arguments.verdicts:
-        return releases_of_files(arguments.verdicts, arguments.agent, names)
+        return releases_of_files(arguments.verdicts, arguments.agent, names, start)
     with open_store(configuration(arguments)) as store:
-        found = releases_of_store(store, arguments.agent, names)
+        found = releases_of_store(store, arguments.agent, names, start)
         tell_missing(store, found, arguments.agent, names)
     return found

@@ -26,9 +26,11 @@ _GZIP: Final = b"\x1f\x8b"
 _NAMED: Final = 10
 
 
-def releases_of_store(store: Store, agent: str | None, names: tuple[str, str]) -> tuple[Release, Release]:
+def releases_of_store(
+    store: Store, agent: str | None, names: tuple[str, str], since: float | None
+) -> tuple[Release, Release]:
     """The final runs in a store. Raises ``StoreError``."""
-    return store.played(agent, names[0]), store.played(agent, names[1])
+    return store.played(agent, names[0], since), store.played(agent, names[1], since)
 
 
 def tell_missing(store: Store, found: tuple[Release, Release], agent: str | None, names: tuple[str, str]) -> None:
@@ -36,7 +38,9 @@ def tell_missing(store: Store, found: tuple[Release, Release], agent: str | None
     _tell_missing(found, agent, names, ((one.agent, one.release) for one in store.releases()))
 
 
-def releases_of_files(paths: Sequence[Path], agent: str | None, names: tuple[str, str]) -> tuple[Release, Release]:
+def releases_of_files(
+    paths: Sequence[Path], agent: str | None, names: tuple[str, str], since: float | None
+) -> tuple[Release, Release]:
     """The runs in files of verdict lines; says which there are where a release has none.
 
     Raises:
@@ -53,7 +57,7 @@ def releases_of_files(paths: Sequence[Path], agent: str | None, names: tuple[str
             yield place, line
             there[str(line.get("agent", "")), str(line.get("release") or "unknown")] = None
 
-    found = releases_of_lines(noted(), agent, names)
+    found = releases_of_lines(noted(), agent, names, since)
     both = (found[names[0]], found[names[1]])
     _tell_missing(both, agent, names, there)
     return both
@@ -63,7 +67,7 @@ def _tell_missing(
     found: tuple[Release, Release], agent: str | None, names: tuple[str, str], there: Iterable[tuple[str, str]]
 ) -> None:
     for role, name, release in zip(("baseline", "candidate"), names, found, strict=True):
-        if not release.agents:
+        if not release.agents and not release.before:
             known = dict.fromkeys(f"{other!r} of {of!r}" for of, other in there)
             listed = ", ".join(list(known)[-_NAMED:]) if known else "none"
             of = "" if agent is None else f" of agent {agent!r}"

@@ -24,10 +24,12 @@ class StoreLooks:
     Opened for each look: a file that was replaced, or a server that came back, is met again.
     """
 
-    def __init__(self, config: Config, agent: str | None, names: tuple[str, str], rules: Rules) -> None:
+    def __init__(
+        self, config: Config, agent: str | None, names: tuple[str, str], rules: Rules, since: float | None = None
+    ) -> None:
         """Raises ``UsageError`` or ``StoreError``: there is no store that can be opened. What is wrong at first is
         told at once, not at the deadline."""
-        self._config, self._agent, self._names, self._rules = config, agent, names, rules
+        self._config, self._agent, self._names, self._rules, self._since = config, agent, names, rules, since
         self._seen: tuple[tuple[Mark, Mark], Comparison] | None = None
         open_store(config).close()
 
@@ -37,7 +39,7 @@ class StoreLooks:
             marks = (store.mark(self._agent, self._names[0]), store.mark(self._agent, self._names[1]))
             if self._seen is not None and self._seen[0] == marks:
                 return self._seen[1]
-            releases = releases_of_store(store, self._agent, self._names)
+            releases = releases_of_store(store, self._agent, self._names, self._since)
             if self._seen is None:
                 tell_missing(store, releases, self._agent, self._names)
         found = compare(self._names, releases, self._rules)

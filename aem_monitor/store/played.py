@@ -42,12 +42,16 @@ class Mark(NamedTuple):
 class PlayedRuns(Transactions):
     """Runs over all replicas that share the database."""
 
-    def played(self, agent: str | None, release: str) -> Release:
+    def played(self, agent: str | None, release: str, since: float | None = None) -> Release:
         """The final runs of reviewed dialogs under a release, in the order in which they became final, each in its
-        latest revision; those of one agent or of all."""
+        latest revision; those of one agent or of all. Those that became final before ``since`` (seconds) are counted
+        only."""
         conditions = [_RUNS.latest.is_(True), _RUNS.draft.is_(False), named(_RUNS.release, release)]
         if agent is not None:
             conditions.append(_RUNS.agent == text_column(agent))
+        before = select(func.count()).where(*conditions, _RUNS.final_at < since) if since is not None else None
+        if since is not None:
+            conditions.append(_RUNS.final_at >= since)
         wanted = (_RUNS[name] for name in _COLUMNS)
         runs = select(*wanted).where(*conditions).order_by(_RUNS.final_at, _RUNS.run_id)
         roots = (
@@ -65,7 +69,7 @@ class PlayedRuns(Transactions):
                 causes_of[run_id].append(
                     RootCause(turn["failure_reason"], turn["tool"], turn["kind"], turn["chain_length"])
                 )
-            found = Release()
+            found = Release(before=0 if before is None else connection.execute(before).scalar_one())
             for run_id, of, dialog, version, key, outcome, rate, reason, order, result in connection.execute(runs):
                 found.agents.add(of)
                 conversation, body = f"{of}\0{key}", json.loads(result)

@@ -116,9 +116,9 @@ class CanaryEndpoint:
 
     def _computed(self, asked: Question) -> _Answer:
         names = asked.names
-        releases = (self._store.played(asked.agent, names[0]), self._store.played(asked.agent, names[1]))
+        before, now = (self._store.played(asked.agent, name, asked.since) for name in names)
         try:
-            found = compare(names, releases, asked.rules)
+            found = compare(names, (before, now), asked.rules)
         except UsageError as error:
             raise QueryError(str(error)) from error
         return partial(StrictJSONResponse, result_object(found.names, found.releases, found.result, found.rules))

@@ -8,20 +8,22 @@ from aem_monitor.canary.compare import check_names
 from aem_monitor.canary.gate import Rules
 from aem_monitor.canary.question import NUMBERS, rules_of
 from aem_monitor.errors import UsageError
-from aem_monitor.web.query import QueryError, each_once
+from aem_monitor.web.query import QueryError, each_once, seconds_of
 
 MAX_CRITICAL: Final = 100
 """Each is a test over all runs of both releases."""
 
 _SEVERAL: Final = frozenset({"cost", "critical"})
-_KNOWN: Final = frozenset({"agent", "baseline", "candidate", *NUMBERS, *_SEVERAL})
+_KNOWN: Final = frozenset({"agent", "baseline", "candidate", "since", *NUMBERS, *_SEVERAL})
 
 
 class Question(NamedTuple):
-    """Two releases of an agent (of the one that has runs of them, where it is None), and when one is worse."""
+    """Two releases of an agent (of the one that has runs of them, where it is None), from when on their runs count, and
+    when one is worse."""
 
     agent: str | None
     names: tuple[str, str]
+    since: float | None
     rules: Rules
 
 
@@ -41,13 +43,14 @@ def question(parameters: QueryParams) -> Question:
     if len(critical) > MAX_CRITICAL:
         raise QueryError(f"critical is given {len(critical)} times: at most {MAX_CRITICAL} dialogs gate by themselves")
     names = (parameters["baseline"], parameters["candidate"])
+    since = seconds_of(parameters, "since")
     numbers = {name: _number(name, parameters[name]) for name in NUMBERS if name in parameters}
     try:
         check_names(names)
         rules = rules_of(numbers, parameters.getlist("cost"), critical)
     except UsageError as error:
         raise QueryError(str(error)) from error
-    return Question(parameters.get("agent"), names, rules)
+    return Question(parameters.get("agent"), names, since, rules)
 
 
 def _number(name: str, text: str) -> float:

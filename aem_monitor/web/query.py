@@ -35,7 +35,7 @@ def run_filter(parameters: QueryParams) -> RunFilter:
             that is ignored shows runs that were not asked for.
     """
     each_once(parameters, _KNOWN)
-    since, until = _seconds(parameters, "since"), _seconds(parameters, "until")
+    since, until = seconds_of(parameters, "since"), seconds_of(parameters, "until")
     if since is not None and until is not None and since > until:
         raise QueryError("until is before since, so that no run can be between them")
     return RunFilter(
@@ -105,7 +105,8 @@ def _one_of(parameters: QueryParams, name: str, choices: dict[str, T]) -> T | No
     return choices[value]
 
 
-def _seconds(parameters: QueryParams, name: str) -> float | None:
+def seconds_of(parameters: QueryParams, name: str) -> float | None:
+    """A time in seconds since 1970, None where it is not given. Raises ``QueryError``."""
     value = parameters.get(name)
     if value is None:
         return None

@@ -144,6 +144,30 @@ def test_lines_that_name_no_agent_are_no_runs_of_another_agent(
     assert f"{path}:1: the line names no agent" in capsys.readouterr().err
 
 
+def test_earlier_runs_are_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": "xx...", "2": "....."})
+    lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    path.write_text("".join(json.dumps({**one, "final_at": 100.0 + int(one["run_id"][-1])}) + "\n" for one in lines))
+    assert check(path, "--since", "1970-01-01T00:01:42Z") == 3
+    table = capsys.readouterr().out
+    assert "1: 3 of 3 runs pass" in table
+    assert table.count("0 undecided, 2 from before left out") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--since", "7d"], ":1: the line does not say when its run became final: leave --since out"),
+        (["--since", "lately"], "--since: 'lately' is no time"),
+    ],
+)
+def test_a_time_that_cannot_be_used_is_refused(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(verdicts(tmp_path / "v.jsonl", {"1": ".", "2": "."}), *words) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_a_release_that_is_not_there_is_told_with_those_that_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -137,6 +137,14 @@ def test_it_prints_and_exits_as_check_does(
     assert json.loads(printed.out)["state"] == state
 
 
+def test_earlier_runs_are_left_out(database: Path, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(database, "2", "x" * 30 + "." * 10)
+    words = ["--deadline", "100ms", "--format", "json", "--since", "1970-01-01T00:00:30Z"]
+    assert command(config, *words) == 3
+    found = json.loads(capsys.readouterr().out)["candidate"]
+    assert (found["runs"], found["passed"], found["before"]) == (10, 10, 30)
+
+
 def test_a_pass_exits_with_0(database: Path, config: Path) -> None:
     record(database, "2", "." * 40)
     assert command(config, "--deadline", "100ms", "--tolerance", "0.2") == 0
@@ -174,9 +182,9 @@ def test_a_look_at_a_store_without_anything_new_reads_no_run(
     read: list[str] = []
     played = Store.played
 
-    def counted(store: Store, agent: str | None, release: str) -> Release:
+    def counted(store: Store, agent: str | None, release: str, since: float | None = None) -> Release:
         read.append(release)
-        return played(store, agent, release)
+        return played(store, agent, release, since)
 
     monkeypatch.setattr(Store, "played", counted)
     waiting = Waiting([lambda: None, lambda: record(database, "2", "x"), lambda: None])

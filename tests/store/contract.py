@@ -465,6 +465,16 @@ class StoreContract:
             assert [(type(one), one.version) for one in found.plays] == [(Played, 3), (Undecided, 1)]
         assert [one.order for one in store.played(None, "1.0.0").plays] == [1.0, 2.0]
 
+    def test_runs_from_before_a_time_are_counted_only(self, store: Store) -> None:
+        for number, name in enumerate("abcd"):
+            wrong = run(name, failing(), test_pass=False, agent="old" if name == "a" else "reporting")
+            store.record_final(wrong, [], stored_at=float(number))
+        store.record_final(run("e", draft=True), [], stored_at=0.0)
+        store.record_revision(run("b", failing(2), test_pass=False), "rescore", stored_at=9.0)
+        found = store.played(None, "1.0.0", since=2.0)
+        assert (found.before, found.agents, [one.order for one in found.plays]) == (2, {"reporting"}, [2.0, 3.0])
+        assert store.played(None, "1.0.0").before == 0
+
     def test_the_share_of_right_turns_is_of_the_dialogs_own_as_in_the_lines_of_files(self, store: Store) -> None:
         unscored = turn(4, success=None, not_scored=NotScored.UPSTREAM_ERROR)
         inherited = failing(3, "prior_action_failed", root_cause=False)

@@ -90,6 +90,17 @@ def test_its_rules_are_those_of_the_command(
     assert ask(store, f"baseline=1&candidate=2&{query}") == (200, printed[1])
 
 
+def test_earlier_runs_are_left_out_and_counted(store: Store) -> None:
+    record(store, "1", "x" * 10 + "." * 5)
+    record(store, "2", "." * 12)
+    status, found = ask(store, "baseline=1&candidate=2&since=10")
+    assert status == 200
+    assert [(one["runs"], one["passed"], one["before"]) for one in (found["baseline"], found["candidate"])] == [
+        (5, 5, 10),
+        (2, 2, 10),
+    ]
+
+
 def test_without_decided_runs_there_are_a_state_and_numbers(store: Store) -> None:
     record(store, "1", "?")
     record(store, "2", "?")
@@ -110,6 +121,7 @@ def test_without_decided_runs_there_are_a_state_and_numbers(store: Store) -> Non
         ("baseline=1&candidate=2&candidate=3", "candidate is given more than once"),
         ("baseline=1&candidate=1", "the same release"),
         ("baseline=1&candidate=2&agent=", "agent is empty"),
+        ("baseline=1&candidate=2&since=7d", "since is a time in seconds since 1970"),
         ("baseline=1&candidate=2&margin=ten", "margin is a number, such as 0.05"),
         ("baseline=1&candidate=2&margin=0.1&margin=0.2", "margin is given more than once"),
         ("baseline=1&candidate=2&margin=nan", "margin is nan: give 0 or more, below 1"),
@@ -159,10 +171,10 @@ class Counting:
         self.read: list[str] = []
         self.now = 100.0
 
-    def played(self, agent: str | None, release: str) -> Release:
+    def played(self, agent: str | None, release: str, since: float | None = None) -> Release:
         self.read.append(release)
         self.now += 10.0
-        return self.store.played(agent, release)
+        return self.store.played(agent, release, since)
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
@@ -223,10 +235,10 @@ def test_of_many_who_ask_at_once_some_are_sent_away(counting: Counting, http: Te
     inside, go = threading.Event(), threading.Event()
     played = counting.played
 
-    def slowly(agent: str | None, release: str) -> Release:
+    def slowly(agent: str | None, release: str, since: float | None = None) -> Release:
         inside.set()
         go.wait(30)
-        return played(agent, release)
+        return played(agent, release, since)
 
     counting.played = slowly  # type: ignore[method-assign]
     with ThreadPoolExecutor(WAITING + 1) as threads:

@@ -1,5 +1,6 @@
 """Fixtures for all tests: the real services, started once a session and only when a test asks for one."""
 
+import gc
 import os
 import signal
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -35,6 +36,17 @@ StartPrometheus = Callable[[Sequence[Mapping[str, Any]]], PrometheusServer]
 
 def _services_required() -> bool:
     return bool(os.environ.get("CI") or os.environ.get("AEM_REQUIRE_SERVICES"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep ten thousand tests, which stay until the end, from every search of the garbage collector."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)

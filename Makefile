@@ -1,5 +1,5 @@
 # make demo    what aem-monitor does, on this machine, without any service (ARGS=--once: ends; --canary: a model swap)
-# make test    the whole test suite, with a real Apache Kafka, Prometheus and PostgreSQL
+# make test    the whole test suite, with a real Apache Kafka, Prometheus and PostgreSQL (ARGS='-n 0': in one process)
 # make bench   what replay costs, as a ratio to bare protobuf parsing (ARGS='--spans 20000 --rounds 1': quickly)
 # make bench-turn     what scoring one turn costs, as a share of one pair of texts in a sentence encoder (80 MB wheel)
 # make bench-values   how often comparison agrees with people (ARGS=DIRECTORY: labelled pairs of your own)
@@ -37,8 +37,10 @@ help:
 demo: $(RUN_STAMP)
 	@$(BIN)/aem-monitor demo $(ARGS)
 
+# Two at a time: most tests of daemons and services wait. A file stays with one worker, for what its tests share, and
+# files begin in the order of their names, which ends with the quick ones.
 test: $(DEV_STAMP) services
-	$(BIN)/python -m pytest $(TESTS) $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 
 bench: $(DEV_STAMP)
 	@$(BIN)/python -m tests.benchmarks.replay_throughput $(ARGS)

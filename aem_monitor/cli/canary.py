@@ -1,8 +1,10 @@
 """``aem-monitor canary check`` and ``watch``: go, stop or wait after a change of the model."""
 
+import signal
 import sys
 import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +21,7 @@ from aem_monitor.cli.canarywatch import StoreLooks, follow
 from aem_monitor.cli.output import write_json, write_text
 from aem_monitor.cli.progress import status_line
 from aem_monitor.cli.since import since
-from aem_monitor.cli.stopping import StoppedError, exit_code, stopped_by_signals
+from aem_monitor.cli.stopping import Ending, StoppedError, alarm_after, exit_code, stopped_by_signals
 from aem_monitor.cli.stored import add_store_argument, configuration, open_store
 from aem_monitor.cli.tables import print_table
 from aem_monitor.config.units import parse_duration
@@ -28,6 +30,16 @@ EXIT = {State.PASS: 0, State.REGRESSION: 1, State.NOT_ENOUGH_EVIDENCE: 3}
 
 _LONGEST: Final = 30 * 86_400.0
 """Seconds; a watch that never ends says neither go nor stop."""
+
+LAST_LOOK = 60.0
+"""Seconds that the look at the deadline may take. A server behind a broken network is waited for by the hour."""
+
+_STOPPED: Final = "aem-monitor: canary: stopped before there was a verdict"
+_ENDINGS: Final[Mapping[int, Ending]] = {
+    signal.SIGTERM: Ending(_STOPPED, exit_code(signal.SIGTERM)),
+    signal.SIGINT: Ending(_STOPPED, exit_code(signal.SIGINT)),
+    signal.SIGALRM: Ending("aem-monitor: canary: the store does not answer, and the deadline has passed", 2),
+}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -118,12 +130,12 @@ def _watch(arguments: Namespace) -> int:
     names, rules = _question(arguments)
     start = since(arguments.since, time.time())
     try:
-        with stopped_by_signals("aem-monitor: canary: stopped before there was a verdict"):
+        with stopped_by_signals(_ENDINGS), alarm_after(arguments.deadline + LAST_LOOK):
             look = StoreLooks(configuration(arguments), arguments.agent, names, rules, start)
             with status_line("canary: looking for the first time") as report:
                 found = follow(look, report, arguments.deadline, arguments.every)
     except StoppedError as stopped:
-        return exit_code(stopped.number)
+        return stopped.code
     return told(found, arguments.format)
 
 

@@ -244,10 +244,23 @@ def test_a_server_that_does_not_answer_does_not_hold_up_a_signal(tmp_path: Path)
     assert (process.returncode, out, said) == (143, "", STOPPED)
 
 
+def test_a_server_that_does_not_answer_does_not_hold_up_the_deadline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("aem_monitor.cli.canary.LAST_LOOK", 0.2)
+    config = tmp_path / "c.yaml"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://aem@127.0.0.1:{silent.getsockname()[1]}/aem"
+        config.write_text(f"store:\n  url: {url}\n", encoding="utf-8")
+        assert command(config, "--deadline", "100ms") == 2
+    said = capsys.readouterr().err
+    assert said == "aem-monitor: canary: the store does not answer, and the deadline has passed\n"
+
+
 def test_a_way_out_that_gets_stuck_is_cut_short() -> None:
     code = (
-        "import os, signal, time; from aem_monitor.cli.stopping import stopped_by_signals\n"
-        "with stopped_by_signals('stopped'):\n"
+        "import os, signal, time; from aem_monitor.cli.stopping import Ending, stopped_by_signals\n"
+        "with stopped_by_signals({signal.SIGTERM: Ending('stopped', 143)}):\n"
         "    try: os.kill(os.getpid(), signal.SIGTERM); time.sleep(60)\n"
         "    finally: time.sleep(60)\n"
     )

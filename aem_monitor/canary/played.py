@@ -40,6 +40,8 @@ class Release:
     agents: set[str] = field(default_factory=set)
     before: int = 0
     """How many there are from before the time that was asked for, which are left out."""
+    timed: bool = False
+    """``Play.order`` is when a run became final, in seconds since 1970."""
 
     @property
     def played(self) -> list[Played]:
@@ -112,7 +114,8 @@ def releases_of_lines(
         key = line.get("run_id", number)
         if key not in latest or line.get("revision", 0) >= latest[key].get("revision", 0):
             latest[key] = line
-    found = {name: Release() for name in wanted}
+    timed = all("final_at" in line for line in latest.values())
+    found = {name: Release(timed=timed) for name in wanted}
     for number, line in enumerate(latest.values()):
         release = found.get(line["release"] or "unknown")
         if release is None or line.get("draft") or (agent is not None and line.get("agent") != agent):

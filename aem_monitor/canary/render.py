@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aem_monitor.canary.changes import Change
 from aem_monitor.canary.comments import listed, of_doubt, of_pass, rows, total
@@ -18,6 +18,9 @@ from aem_monitor.interval import wilson
 SAID = {State.PASS: "pass", State.REGRESSION: "regression", State.NOT_ENOUGH_EVIDENCE: "not enough evidence"}
 
 ENDPOINTS = {Endpoint.RUNS: "runs that pass", Endpoint.TURNS: "turns that are right"}
+
+
+_DAY: Final = 86_400.0
 
 
 class ReasonShare(NamedTuple):
@@ -179,6 +182,7 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         left_out = f", {release.before} from before left out" if release.before else ""
         yield role, f"{said}, {release.undecided} undecided{left_out}"
     yield "pairs", f"{result.pairs}, {result.independent} independent, over which losses are means"
+    yield from _apart(releases)
     for endpoint, found in result.found.items():
         yield f"loss of {ENDPOINTS[endpoint]}", _interval(found.difference)
     yield "loss if undecided runs are lost", _interval(result.undecided.difference)
@@ -202,6 +206,18 @@ def facts(names: tuple[str, str], releases: tuple[Release, Release], result: Res
         ordered = sorted(dialogs.items(), key=lambda one: (-one[1], one[0]))
         told = listed([f"{name} ({100 * by:.1f} points)" for name, by in ordered])
         yield f"dialogs {said}", f"{len(dialogs)}, by chance or not: {told}" if dialogs else "0"
+
+
+def _apart(releases: tuple[Release, Release]) -> Iterator[tuple[str, str]]:
+    """Tools and data change by the day, and what they change is put down to the candidate."""
+    if all(one.timed and one.played for one in releases):
+        before, now = (median(one.order for one in release.played) for release in releases)
+        if abs(now - before) > _DAY:
+            days = abs(now - before) / _DAY
+            yield (
+                "time apart",
+                f"{days:.0f} days between the middle runs of both releases: leave older ones out (--since)",
+            )
 
 
 def _evidence(result: Result) -> Iterator[tuple[str, str]]:

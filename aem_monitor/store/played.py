@@ -69,7 +69,7 @@ class PlayedRuns(Transactions):
                 causes_of[run_id].append(
                     RootCause(turn["failure_reason"], turn["tool"], turn["kind"], turn["chain_length"])
                 )
-            found = Release(before=0 if before is None else connection.execute(before).scalar_one())
+            found = Release(before=0 if before is None else connection.execute(before).scalar_one(), timed=True)
             for run_id, of, dialog, version, key, outcome, rate, reason, order, result in connection.execute(runs):
                 found.agents.add(of)
                 conversation, body = f"{of}\0{key}", json.loads(result)

@@ -154,6 +154,16 @@ def test_earlier_runs_are_left_out_and_counted(tmp_path: Path, capsys: pytest.Ca
     assert table.count("0 undecided, 2 from before left out") == 2
 
 
+def test_releases_that_ran_on_other_days_are_said_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = verdicts(tmp_path / "v.jsonl", {"1": ".....", "2": "....."})
+    lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    for days, said in ((0.9, False), (12.1, True)):
+        later = [{**one, "final_at": 1e9 + (days * 86_400 if one["release"] == "2" else 0.0)} for one in lines]
+        path.write_text("".join(json.dumps(one) + "\n" for one in later), encoding="utf-8")
+        check(path)
+        assert ("12 days between the middle runs of both releases" in capsys.readouterr().out) is said
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

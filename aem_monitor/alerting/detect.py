@@ -147,7 +147,7 @@ class Detectors:
             if one.first_at < release.first_at and not one.worse and not one.incidents
         ]
         least = self._settings.least_baseline
-        own = release.past.total() >= least
+        own = release.own_past = release.past.total() >= least
         known = {*release.past.names(), *(name for one in older for name in one.past.names())} - set(_REASONS)
         release.baselines = {}
         for name in (FAILING, *_REASONS, *sorted(known)[:_MAX_NAMES]):
@@ -187,7 +187,9 @@ class Detectors:
                 continue
             finding = recent_finding(release.past.waiting, name, baseline, detector, threshold)
             if name == FAILING:
-                yield _Alarm(Kind.DRIFT, name, finding, baseline)
+                # Held against those before it, a release that fails more is worse than they were.
+                kind = Kind.DRIFT if release.own_past else Kind.RELEASE_REGRESSION
+                yield _Alarm(kind, name, finding, baseline)
             elif finding.failed >= _LEAST_CAUSES:
                 yield _Alarm(Kind.ROOT_CAUSE_SPIKE, name, finding, baseline)
 

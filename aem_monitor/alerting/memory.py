@@ -36,7 +36,8 @@ class ReleaseState(BaseModel):
     ``detectors`` are the states of change detectors and ``baselines`` what these are held against: by name of the root
     cause, the failing of runs under the empty name. ``all`` are the runs that say whether the release is worse than
     those before it, which ``reference`` describes. ``compared``: that it is was found; ``worse``: it is no measure for
-    later ones. ``others`` counts runs of other releases since its last one.
+    later ones. ``own_past``: ``baselines`` are of its own runs, not of those before it. ``others`` counts runs of other
+    releases since its last one.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -50,6 +51,7 @@ class ReleaseState(BaseModel):
     reference: Baseline | None = None
     compared: bool = False
     worse: bool = False
+    own_past: bool = False
     baselines: dict[str, Baseline] = {}
     detectors: dict[str, list[float]] = {}
     incidents: list[Incident] = []

@@ -18,6 +18,7 @@ _SEVERITIES: Final[Mapping[Kind, str]] = {
     Kind.RELEASE_REGRESSION: "critical",
     Kind.DRIFT: "warning",
 }
+_BY_SEVERITY: Final = ("critical", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def triggered(
 
 
 def updated(body: Mapping[str, Any], event: Explained) -> dict[str, Any]:
-    """The same incident with what else was found; repeats add nothing."""
+    """The same incident with what else was found; repeats add nothing. It becomes as severe as the worst of it."""
     more = {
         "kind": str(event.also),
         "reason": None if event.cause is None else name(event.cause.reason),
@@ -68,7 +69,8 @@ def updated(body: Mapping[str, Any], event: Explained) -> dict[str, Any]:
     also = list(body["also"])
     if more not in also:
         also = [*also, more][-20:]
-    return {**body, "event": "updated", "at": _when(event.at), "also": also}
+    severity = min(body["severity"], _SEVERITIES[event.also], key=_BY_SEVERITY.index)
+    return {**body, "event": "updated", "severity": severity, "at": _when(event.at), "also": also}
 
 
 def resolved(body: Mapping[str, Any], at: float, why: Why) -> dict[str, Any]:
@@ -130,7 +132,6 @@ def _summary(signature: Signature, finding: Finding) -> str:
         return f"{agent} {release}: root cause {name(signature.reason)}{tool} in {counts}"
     if signature.kind is Kind.RELEASE_REGRESSION:
         return f"{agent} {release}: fails more dialogs than the releases before it, {counts}"
-    # A new release has no past: it drifts from that of the releases before it.
     return f"{agent} {release}: fails more dialogs than before, {counts}"
 
 

@@ -81,6 +81,20 @@ def test_what_follows_from_a_known_cause_is_kept_and_not_told(
     assert store.open_incidents() == []
 
 
+def test_an_incident_becomes_as_severe_as_the_worst_of_it(
+    store: Store, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drift = Signature(Kind.DRIFT, SPIKE.agent, SPIKE.release)
+    cause = Cause(SPIKE.reason, SPIKE.tool)
+    decide(store, monkeypatch, [Opened(drift, START, FINDING)], lease)
+    assert [one.body["severity"] for one in store.open_incidents()] == ["warning"]
+    decision = decide(store, monkeypatch, [Explained(drift, START + 60, cause, Kind.ROOT_CAUSE_SPIKE, FINDING)], lease)
+    assert told(decision) == [("pagerduty", "updated"), ("alertmanager", "updated")]
+    assert [one.body["severity"] for one in store.open_incidents()] == ["critical"]
+    decide(store, monkeypatch, [Explained(drift, START + 90, None, Kind.DRIFT, FINDING)], lease)
+    assert [one.body["severity"] for one in store.open_incidents()] == ["critical"]
+
+
 def test_the_same_fault_again_is_another_incident_with_the_same_key(
     store: Store, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,15 @@ def test_a_worse_release_is_one_incident_and_its_cause_is_told_when_known(agent:
     assert causes == [WRONG_VALUE]
 
 
+def test_a_new_release_that_breaks_at_once_is_a_regression_whatever_finds_it_first() -> None:
+    # With a past without failures a few runs say it, before those of the release are enough to compare.
+    many = [Cause(reason, "") for reason in FailureReason if reason != FailureReason.PRIOR_ACTION_FAILED]
+    agent = Agent()
+    agent.play(250, 0.0, many)
+    events = agent.play(30, 0.6, many, release="2")
+    assert _opened(events) == [Signature(Kind.RELEASE_REGRESSION, "shop", "2")]
+
+
 def test_a_release_as_good_as_the_one_before_is_none(agent: Agent) -> None:
     assert agent.play(1500, 0.1, release="2") == []
 

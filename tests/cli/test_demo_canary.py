@@ -50,7 +50,8 @@ def test_the_old_release_is_right_in_as_many_runs_as_alerting_needs(story: str) 
 def test_canary_watch_says_what_it_says_elsewhere_and_ends_with_1(story: str) -> None:
     assert re.search(
         r"canary watch --config \S+/aem-monitor.yaml \\ --baseline 2026.11.1 --candidate 2026.11.2 --every 1s "
-        r"--deadline 1m canary regression\b.* ─+ baseline 2026.11.1: 204 of 204 .* candidate 2026.11.2: \d+ of \d+ ",
+        r"--deadline 1m canary 2026.11.1 to 2026.11.2 ─+ state regression .*"
+        r"baseline 2026.11.1: 204 of 204 .* candidate 2026.11.2: \d+ of \d+ ",
         story,
     )
     assert re.search(r"It ended \d+ seconds after the swap with exit code 1, by which a pipeline stops", story)

@@ -327,7 +327,7 @@ def test_the_job_reads_the_store_of_several_replicas(tmp_path: Path) -> None:
     password = container()["env"][2]["valueFrom"]["secretKeyRef"]
     ours = make_url(load_config(path, {}).store.url)
     there = str(theirs.query["sslrootcert"])
-    assert ours == theirs.set(username="aem_monitor_reader").update_query_dict({"sslrootcert": there})
+    assert ours == theirs.set(username="canary_reader").update_query_dict({"sslrootcert": there})
     assert there == f"{mount}/{postgresql['items'][0]['path']}"
     assert password == {"name": postgresql["secretName"], "key": "password"}
     assert (
@@ -345,11 +345,11 @@ def test_a_role_that_may_only_read_is_enough(postgresql_server: PostgresqlServer
         with Store(url, replica="a") as store:
             record(store, "regression")
         with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-            connection.execute("DROP ROLE IF EXISTS aem_monitor_reader")
+            connection.execute("DROP ROLE IF EXISTS canary_reader")
             connection.execute(statements)
         try:
             config = tmp_path / "c.yaml"
-            reader = make_url(url).set(username="aem_monitor_reader", password="change-me")
+            reader = make_url(url).set(username="canary_reader", password="change-me")
             theirs = reader.render_as_string(hide_password=False)
             config.write_text(f"store:\n  url: {theirs}\n", encoding="utf-8")
             code, said, _ = watched(config, tmp_path)
@@ -361,8 +361,8 @@ def test_a_role_that_may_only_read_is_enough(postgresql_server: PostgresqlServer
                 connection.execute("DELETE FROM runs")
         finally:
             with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
-                connection.execute("DROP OWNED BY aem_monitor_reader")
-                connection.execute("DROP ROLE aem_monitor_reader")
+                connection.execute("DROP OWNED BY canary_reader")
+                connection.execute("DROP ROLE canary_reader")
 
 
 # --- the rollout

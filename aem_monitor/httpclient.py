@@ -20,10 +20,33 @@ from aem_monitor.errors import ConfigError
 _AGAIN: Final = 0.1
 
 
+class Plain(http.client.HTTPConnection):
+    """``opened`` stays known: the standard library forgets its socket where an answer ends with the connection, and
+    reads the body from it all the same."""
+
+    opened: socket.socket | None = None
+
+    def connect(self) -> None:
+        """As the standard library."""
+        super().connect()
+        self.opened = self.sock
+
+
+class Secure(http.client.HTTPSConnection):
+    """The same over TLS."""
+
+    opened: socket.socket | None = None
+
+    def connect(self) -> None:
+        """As the standard library."""
+        super().connect()
+        self.opened = self.sock
+
+
 class Deadline:
     """Ends an exchange over ``connection`` that takes longer than ``seconds``, whatever it waits for."""
 
-    def __init__(self, connection: http.client.HTTPConnection, seconds: float) -> None:
+    def __init__(self, connection: Plain | Secure, seconds: float) -> None:
         self._connection = connection
         self._seconds = seconds
         self._over = threading.Event()
@@ -40,7 +63,7 @@ class Deadline:
         self.late = True
         # Again and again: in a TLS handshake the connection has a socket that is not the one in use.
         while not self._over.wait(_AGAIN):
-            held = self._connection.sock
+            held = self._connection.sock or self._connection.opened
             if held is not None:
                 with contextlib.suppress(OSError):
                     held.shutdown(socket.SHUT_RDWR)
@@ -48,15 +71,15 @@ class Deadline:
 
 def connection_to(
     parts: SplitResult, target: str, timeout: float, tls: ssl.SSLContext | None
-) -> tuple[http.client.HTTPConnection, str]:
+) -> tuple[Plain | Secure, str]:
     """A connection that is not open yet, and what to ask it for: ``target`` is path and query. ``tls`` counts for
     https only."""
     proxy = _proxy(parts)
     host, port = (parts.hostname or "", parts.port) if proxy is None else proxy
     if parts.scheme != "https":
-        plain = http.client.HTTPConnection(host, port, timeout=timeout)
+        plain = Plain(host, port, timeout=timeout)
         return plain, target if proxy is None else f"http://{parts.netloc}{target}"
-    secure = http.client.HTTPSConnection(host, port, timeout=timeout, context=tls)
+    secure = Secure(host, port, timeout=timeout, context=tls)
     if proxy is not None:
         secure.set_tunnel(parts.hostname or "", parts.port or 443)
     return secure, target

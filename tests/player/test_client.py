@@ -86,6 +86,24 @@ def test_the_time_is_that_of_the_whole_exchange(receiving: Receiving, slowly: ob
     assert len(receiving.requests) == 1
 
 
+def test_a_body_that_never_ends_is_cut_off(receiving: Receiving) -> None:
+    """The answer ends with its connection, as that of HTTP/1.0: the client's own socket is out of its hands by then."""
+    cut = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        try:
+            connection.send(b"HTTP/1.0 200 OK\r\nContent-Length: 100000\r\n\r\n")
+            for _ in range(600):
+                connection.send(b" ")
+                time.sleep(0.05)
+        except OSError:
+            cut.set()
+
+    receiving.raw = drip
+    assert failure(receiving.url, Client(timeout=0.3)).outcome is Outcome.TIMEOUT
+    assert cut.wait(20)
+
+
 def _reset(connection: socket.socket) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -3,24 +3,13 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from aem_monitor.canary.meeting import Play
 from aem_monitor.canary.pairs import Part, Played, Undecided
 from aem_monitor.canary.verdictline import check_verdict
 from aem_monitor.errors import UsageError
-from aem_monitor.model.verdict import FailureReason, SubMetric
-
-SUBMETRICS: Final[Mapping[str, SubMetric]] = {
-    FailureReason.TOOL_MISMATCH: SubMetric.STRUCTURAL,
-    FailureReason.ACTION_MISMATCH: SubMetric.STRUCTURAL,
-    FailureReason.MISSING_PARAMETERS: SubMetric.COMPLETENESS,
-    FailureReason.EXTRA_PARAMETERS: SubMetric.COMPLETENESS,
-    FailureReason.INCOMPLETE_RESPONSE: SubMetric.COMPLETENESS,
-    FailureReason.INCONSISTENT_PARAMETER_VALUES: SubMetric.TRUTHFULNESS,
-    FailureReason.INCONSISTENT_RESPONSE: SubMetric.TRUTHFULNESS,
-}
-"""The sub-metric whose check gives a reason, of every reason that a root cause can have."""
+from aem_monitor.model.verdict import SUBMETRIC_OF_REASON
 
 
 class RootCause(NamedTuple):
@@ -71,8 +60,8 @@ def played(
     parts: set[Part] = set()
     for cause in causes:
         parts.add(Part("reason", cause.reason))
-        if cause.reason in SUBMETRICS:
-            parts.add(Part("submetric", SUBMETRICS[cause.reason].value))
+        if cause.reason in SUBMETRIC_OF_REASON:
+            parts.add(Part("submetric", SUBMETRIC_OF_REASON[cause.reason].value))
         parts.add(Part("turn_kind", cause.kind))
         if cause.tool is not None:
             parts.add(Part("tool", cause.tool))

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from aem_monitor.metrics.catalogue import CATALOGUE, INCOMPLETE_CAUSES, OTHER, ROOT_REASONS, RUN_RESULTS
 from aem_monitor.model.increment import Increment
 from aem_monitor.model.verdict import (
+    SUBMETRIC_OF_REASON,
     UNKNOWN,
     Check,
     FailureReason,
@@ -27,16 +28,6 @@ _EXTRA: Final = (MismatchDetail.UNEXPECTED_CALL, MismatchDetail.FORBIDDEN_CALL)
 _MISSED: Final = (MismatchDetail.WRONG_TOOL, MismatchDetail.NOT_CALLED)
 
 _RESPONSE_REASONS: Final = (FailureReason.INCONSISTENT_RESPONSE, FailureReason.INCOMPLETE_RESPONSE)
-
-_SUBMETRIC_OF_REASON: Final = {
-    FailureReason.TOOL_MISMATCH: SubMetric.STRUCTURAL,
-    FailureReason.ACTION_MISMATCH: SubMetric.STRUCTURAL,
-    FailureReason.MISSING_PARAMETERS: SubMetric.COMPLETENESS,
-    FailureReason.EXTRA_PARAMETERS: SubMetric.COMPLETENESS,
-    FailureReason.INCOMPLETE_RESPONSE: SubMetric.COMPLETENESS,
-    FailureReason.INCONSISTENT_PARAMETER_VALUES: SubMetric.TRUTHFULNESS,
-    FailureReason.INCONSISTENT_RESPONSE: SubMetric.TRUTHFULNESS,
-}
 
 _SUBMETRICS_OF_KIND: Final = {
     TurnKind.TOOL: (SubMetric.STRUCTURAL, SubMetric.COMPLETENESS, SubMetric.TRUTHFULNESS),
@@ -220,8 +211,9 @@ def submetric_results(turn: TurnVerdict) -> dict[str, str]:
     if not turn.checks:
         if turn.success is None:
             return {submetric.value: "not_scored" for submetric in _SUBMETRICS_OF_KIND[turn.kind]}
-        if turn.success is False and turn.failure_reason in _SUBMETRIC_OF_REASON:
-            return {_SUBMETRIC_OF_REASON[turn.failure_reason].value: "fail"}
+        reason = turn.failure_reason
+        if turn.success is False and reason is not None and reason in SUBMETRIC_OF_REASON:
+            return {SUBMETRIC_OF_REASON[reason].value: "fail"}
         return {}
     grouped: dict[str, list[Check]] = {}
     for check in turn.checks:

@@ -1,5 +1,6 @@
 """Verdicts: what scoring and attribution say about a run. The closed sets of the metric live here."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -50,6 +51,18 @@ class SubMetric(StrEnum):
     STRUCTURAL = "structural"
     COMPLETENESS = "completeness"
     TRUTHFULNESS = "truthfulness"
+
+
+SUBMETRIC_OF_REASON: Final[Mapping[str, SubMetric]] = {
+    FailureReason.TOOL_MISMATCH: SubMetric.STRUCTURAL,
+    FailureReason.ACTION_MISMATCH: SubMetric.STRUCTURAL,
+    FailureReason.MISSING_PARAMETERS: SubMetric.COMPLETENESS,
+    FailureReason.EXTRA_PARAMETERS: SubMetric.COMPLETENESS,
+    FailureReason.INCOMPLETE_RESPONSE: SubMetric.COMPLETENESS,
+    FailureReason.INCONSISTENT_PARAMETER_VALUES: SubMetric.TRUTHFULNESS,
+    FailureReason.INCONSISTENT_RESPONSE: SubMetric.TRUTHFULNESS,
+}
+"""The sub-metric whose check gives a reason, of every reason that a root cause can have."""
 
 
 class Basis(StrEnum):

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from aem_monitor.canary.endpoints import Endpoint, evidence_of_either
 from aem_monitor.canary.gate import Result, Rules, decide
 from aem_monitor.canary.pairs import Part, Played, pair
-from aem_monitor.canary.played import SUBMETRICS
 from aem_monitor.canary.render import change, sentence
+from aem_monitor.model.verdict import SUBMETRIC_OF_REASON
 from aem_monitor.sequential.betting import log_evidence_above
 from tests.benchmarks.canarycost import cost
 from tests.benchmarks.powerplot import plot
@@ -163,7 +163,7 @@ def _played(row: dict[str, str], conversation: str) -> Played:
     parts: set[Part] = set()
     for root in filter(None, row["roots"].split("+")):
         reason, _, tool = root.partition(":")
-        parts |= {Part("reason", reason), Part("submetric", SUBMETRICS[reason].value)}
+        parts |= {Part("reason", reason), Part("submetric", SUBMETRIC_OF_REASON[reason].value)}
         if tool:
             parts.add(Part("tool", tool))
     return Played(

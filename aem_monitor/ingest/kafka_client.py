@@ -9,10 +9,13 @@ from kafka.net.compat import KafkaNetClient
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 
-_UNSPECIFIC: Final = "socket disconnected"
+_HUNG_UP: Final = "socket disconnected"
 """A broker that refuses a client hangs up, and may do so before its reason arrives."""
 
-_OF_SECURITY: Final = ("Handshake failed", "SSL", "Sasl", "Invalid frame length", _UNSPECIFIC)
+_UNSPECIFIC: Final = (_HUNG_UP, "timed out", "Timeout")
+"""Says less than what an earlier attempt ended in. The last attempt has only what is left of the time for all."""
+
+_OF_SECURITY: Final = ("Handshake failed", "SSL", "Sasl", "Invalid frame length", _HUNG_UP)
 """In what is said when both sides do not speak TLS, or not the same, or one does not trust the other. Who speaks no
 TLS to a listener that does takes the beginning of an alert for a length."""
 
@@ -34,7 +37,7 @@ class _Manager(KafkaConnectionManager):  # type: ignore[misc]
     def _note(self, outcome: object) -> None:
         if not isinstance(outcome, BaseException):
             self.failure = None
-        elif self.failure is None or _UNSPECIFIC not in str(outcome):
+        elif self.failure is None or not any(word in str(outcome) for word in _UNSPECIFIC):
             self.failure = outcome
 
 
